@@ -1,0 +1,82 @@
+"""The pipeline: module -> program -> findings -> plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reasoner import ir
+from reasoner.compiler.check import check
+from reasoner.compiler.lower import lower
+from reasoner.compiler.program import Loader, Program, link, with_settings, with_variant
+from reasoner.errors import Diagnostic, RecipeError, Severity, UsageError, did_you_mean
+from reasoner.op import Catalog
+from reasoner.plan import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A program with everything that was found about it."""
+
+    program: Program | None
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """True if no finding is an error."""
+        return not any(d.severity is Severity.ERROR for d in self.findings)
+
+
+def check_module(module: ir.Module, load: Loader, catalog: Catalog) -> Checked:
+    """Return the program of a module and every finding, sorted by place."""
+    program, findings = link(module, load)
+    if program is not None:
+        findings += check(program, catalog)
+    return Checked(program=program, findings=tuple(sorted(set(findings), key=lambda d: d.order)))
+
+
+def compile_program(
+    checked: Checked,
+    catalog: Catalog,
+    *,
+    variant: str | None = None,
+    settings: Mapping[str, ir.Param] | None = None,
+) -> Plan:
+    """Lower a checked program to a plan.
+
+    Raises
+    ------
+    RecipeError
+        If the program, or the program with these settings, has an error.
+    UsageError
+        If there is no such variant or parameter.
+    """
+    if checked.program is None or not checked.ok:
+        raise RecipeError([d for d in checked.findings if d.severity is Severity.ERROR])
+    program = checked.program
+    method = program.method
+    if variant is not None:
+        chosen = {v.name: v for v in method.variants}
+        if variant not in chosen:
+            raise UsageError(
+                f"{method.name} has no variant {variant!r}; {did_you_mean(variant, chosen)}"
+                f" it has: {', '.join(chosen) or 'none'}"
+            )
+        method, _ = with_variant(method, chosen[variant])
+    if settings:
+        method = _with_settings(method, settings)
+    chosen_program = Program(method=method, prompts=program.prompts, own=program.own)
+    if settings:
+        errors = [d for d in check(chosen_program, catalog) if d.severity is Severity.ERROR]
+        if errors:
+            raise RecipeError(errors)
+    return lower(chosen_program, variant, catalog)
+
+
+def _with_settings(method: ir.Method, settings: Mapping[str, ir.Param]) -> ir.Method:
+    known = [p.name for p in method.params]
+    for name in settings:
+        if name not in known:
+            raise UsageError(
+                f"{method.name} has no parameter {name!r}; {did_you_mean(name, known)}"
+                f" it has: {', '.join(known) or 'none'}"
+            )
+    return with_settings(method, settings)

@@ -1,0 +1,1 @@
+"""Measuring recipes: data sets, metrics, tables."""

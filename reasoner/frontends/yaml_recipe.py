@@ -1,0 +1,312 @@
+"""The YAML notation: nodes with marks to the same tree as the text notation.
+
+Leaves are expressions of the language, parsed by the same grammar, with spans into the file.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+from reasoner import ir
+from reasoner.errors import Diagnostic, RecipeError, unknown
+from reasoner.frontends import yaml_nodes as y
+from reasoner.frontends.grammar import parse
+from reasoner.frontends.rsn import Builder
+from reasoner.frontends.text import align, dedent
+from reasoner.source import Source, Span
+
+_FILE_KEYS = (
+    "method", "doc", "use", "inputs", "returns", "params", "budget", "steps", "variants", "prompts",
+)  # fmt: skip
+_PROMPT_KEYS = ("inputs", "returns", "task", "text")
+_FORM_KEYS: dict[str, tuple[str, ...]] = {
+    "each": ("each", "limit", "on_error", "do"),
+    "dialog": ("dialog", "on"),
+    "budget": ("budget", "do"),
+}
+
+
+def parse_module(source: Source) -> ir.Module:
+    """Parse a file of the YAML notation.
+
+    Raises
+    ------
+    RecipeError
+        With every finding about the shape of the file, or the first syntax error of a leaf.
+    """
+    root = y.load(source)
+    if root is None:
+        raise RecipeError(
+            [Diagnostic(code="R104", message="the recipe is empty", span=Span(source, 0, 0))]
+        )
+    return _Reader(source).module(root)
+
+
+class _Reader:
+    """Reads YAML nodes as recipe nodes; the first wrong shape ends the reading."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    # ---- the file ------------------------------------------------------------------------
+
+    def module(self, root: y.YamlNode) -> ir.Module:
+        top = self.mapping(root, "a recipe", _FILE_KEYS)
+        uses = tuple(self.use(k, v) for k, v in self.pairs(top.get("use")))
+        prompts = tuple(self.prompt(k, v) for k, v in self.pairs(top.get("prompts")))
+        methods = (self.method(top),) if top.get("method") is not None else ()
+        if not methods and not prompts:
+            self.fail("R120", "the file defines neither a method nor prompts", top.span,
+                      "start with 'method: name'")  # fmt: skip
+        for key, _ in top.pairs:
+            if not methods and key.value not in {"prompts", "use", "doc"}:
+                self.fail("R120", f"{key.value!r} needs a 'method: name' in this file", key.span)
+        return ir.Module(uses=uses, prompts=prompts, methods=methods, span=top.span)
+
+    def use(self, path: y.Scalar, names: y.YamlNode) -> ir.Use:
+        items = names.items if isinstance(names, y.Sequence) else (names,)
+        found = [self.word(item, "a name") for item in items]
+        return ir.Use(
+            names=tuple(ir.Name(name=n.value, span=n.span) for n in found),
+            path=path.value,
+            path_span=path.span,
+            span=path.span.to(names.span),
+        )
+
+    def prompt(self, name: y.Scalar, node: y.YamlNode) -> ir.Prompt:
+        body = self.mapping(node, "a prompt", _PROMPT_KEYS)
+        text = self.scalar(self.need(body, "text", name.span), "the text of a prompt")
+        task = body.get("task")
+        return ir.Prompt(
+            name=self.word(name, "a name").value,
+            name_span=name.span,
+            inputs=self.inputs(body.get("inputs")),
+            returns=self.type(self.need(body, "returns", name.span)),
+            task=None if task is None else self.word(task, "a task").value,
+            text=self.text(text),
+            span=name.span.to(node.span),
+        )
+
+    def method(self, top: y.Mapping) -> ir.Method:
+        name = self.word(self.need(top, "method", top.span), "a name")
+        doc = top.get("doc")
+        steps = self.need(top, "steps", name.span)
+        return ir.Method(
+            name=name.value,
+            name_span=name.span,
+            doc="" if doc is None else self.scalar(doc, "a text").value.strip(),
+            inputs=self.inputs(top.get("inputs")),
+            returns=self.type(self.need(top, "returns", name.span)),
+            params=tuple(self.param(k, v) for k, v in self.pairs(top.get("params"))),
+            limits=self.named(top.get("budget")),
+            body=self.block(steps),
+            variants=tuple(self.variant(k, v) for k, v in self.pairs(top.get("variants"))),
+            span=top.span,
+        )
+
+    def inputs(self, node: y.YamlNode | None) -> tuple[ir.Input, ...]:
+        return tuple(
+            ir.Input(name=self.word(k, "a name").value, type=self.type(v), span=k.span)
+            for k, v in self.pairs(node)
+        )
+
+    def type(self, node: y.YamlNode) -> ir.TypeExpr:
+        if isinstance(node, y.Sequence):
+            self.fail("R121", "a type is one word", node.span, 'put List[...] in quotes: "List[Text]"')
+        tree, build = self.leaf(self.scalar(node, "a type"), "type")
+        return build.type(tree)
+
+    def param(self, key: y.Scalar, value: y.YamlNode) -> ir.Param:
+        return ir.Param(
+            name=self.word(key, "a name").value,
+            name_span=key.span,
+            value=self.value(value),
+            span=key.span.to(value.span),
+        )
+
+    def variant(self, key: y.Scalar, node: y.YamlNode) -> ir.Variant:
+        items = node.items if isinstance(node, y.Sequence) else (node,)
+        changes: list[ir.Param | ir.Statement] = []
+        for item in items:
+            if isinstance(item, y.Mapping) and (settings := item.get("params")) is not None:
+                self.mapping(item, "a change of parameters", ("params",))
+                changes += [self.param(k, v) for k, v in self.pairs(settings)]
+            else:
+                changes.append(self.statement(item))
+        name = self.word(key, "a name").value
+        return ir.Variant(name=name, changes=tuple(changes), span=key.span.to(node.span))
+
+    # ---- steps ---------------------------------------------------------------------------
+
+    def block(self, node: y.YamlNode) -> ir.Block:
+        items = node.items if isinstance(node, y.Sequence) else (node,)
+        return ir.Block(body=tuple(self.statement(i) for i in items), span=node.span)
+
+    def statement(self, node: y.YamlNode) -> ir.Statement:
+        match node:
+            case y.Scalar():
+                return ir.Return(value=self.expr(node), span=node.span)
+            case y.Mapping(pairs=pairs) if any(k.value in _FORM_KEYS for k, _ in pairs):
+                return ir.Return(value=self.form(node), span=node.span)
+            case y.Mapping(pairs=((key, value),)):
+                if key.value == "return":
+                    return ir.Return(value=self.value(value), span=node.span)
+                return ir.Bind(
+                    name=self.word(key, "a name").value,
+                    name_span=key.span,
+                    value=self.value(value),
+                    span=node.span,
+                )
+            case y.Mapping(pairs=(_, (second, _), *_)):
+                self.fail(
+                    "R122", "a step binds one name", second.span, "start a new step with '- '"
+                )
+            case _:
+                self.fail("R122", "expected a step: 'name: expression'", node.span)
+
+    def value(self, node: y.YamlNode) -> ir.Expr:
+        match node:
+            case y.Scalar():
+                return self.expr(node)
+            case y.Mapping():
+                return self.form(node)
+            case y.Sequence(items=items):
+                return ir.ListOf(items=tuple(self.value(i) for i in items), span=node.span)
+
+    def form(self, node: y.Mapping) -> ir.Expr:
+        keys = [k for k, _ in node.pairs]
+        form = next((k.value for k in keys if k.value in _FORM_KEYS), None)
+        match form:
+            case "each":
+                return self.each(self.mapping(node, "an each", _FORM_KEYS["each"]))
+            case "dialog":
+                return self.dialog(node)
+            case "budget":
+                self.mapping(node, "a budget", _FORM_KEYS["budget"])
+                return ir.Budget(
+                    limits=self.named(node.get("budget")),
+                    body=self.block(self.need(node, "do", node.span)),
+                    span=node.span,
+                )
+            case _:
+                where = keys[0].span if keys else node.span
+                found = unknown("form", keys[0].value if keys else "", _FORM_KEYS, where, "R123")
+                raise RecipeError([found])
+
+    def each(self, node: y.Mapping) -> ir.Each:
+        head = self.scalar(self.need(node, "each", node.span), "'x in xs'")
+        tree, build = self.leaf(head, "each_head")
+        name, items = tree.children
+        limit, policy = node.get("limit"), node.get("on_error")
+        on_error = None
+        if policy is not None:
+            parsed, builder = self.leaf(self.scalar(policy, "a policy"), "policy")
+            on_error = builder.policy(parsed)
+        return ir.Each(
+            var=str(name),
+            var_span=build.span(name),
+            items=build.expr(items),
+            limit=None if limit is None else self.value(limit),
+            on_error=on_error,
+            body=self.block(self.need(node, "do", node.span)),
+            span=node.span,
+        )
+
+    def dialog(self, node: y.Mapping) -> ir.Dialog:
+        head = self.scalar(self.need(node, "dialog", node.span), "'prompt(a) by role'")
+        tree, build = self.leaf(head, "call_by")
+        call, role, role_span, settings = build.call_by(tree)
+        options = [
+            ir.Argument(
+                name=self.word(k, "an option").value,
+                name_span=k.span,
+                value=self.value(v),
+                span=k.span.to(v.span),
+            )
+            for k, v in node.pairs
+            if k.value not in _FORM_KEYS["dialog"]
+        ]
+        handlers = [self.handler(k, v) for k, v in self.pairs(node.get("on"))]
+        return ir.Dialog(
+            call=call,
+            role=role,
+            role_span=role_span,
+            options=(*settings, *options),
+            handlers=tuple(handlers),
+            span=node.span,
+        )
+
+    def handler(self, key: y.Scalar, body: y.YamlNode) -> ir.Handler:
+        tree, build = self.leaf(key, "signature")
+        tool, params = build.signature(tree)
+        return ir.Handler(tool=tool, params=params, body=self.block(body), span=key.span)
+
+    # ---- leaves --------------------------------------------------------------------------
+
+    def expr(self, node: y.Scalar) -> ir.Expr:
+        if not node.value.strip():
+            self.fail("R124", "an expression is missing here", node.span)
+        tree, build = self.leaf(node, "expr")
+        return build.expr(tree)
+
+    def leaf(self, node: y.Scalar, start: str) -> tuple[Any, Builder]:
+        offsets = self.offsets(node)
+        return parse(node.value, start, self.source, offsets), Builder(self.source, offsets)
+
+    def text(self, node: y.Scalar) -> ir.Text:
+        return dedent(node.value, self.offsets(node), node.span)
+
+    def offsets(self, node: y.Scalar) -> Sequence[int]:
+        return align(node.value, self.source.text, node.span.start, node.span.end)
+
+    def named(self, node: y.YamlNode | None) -> tuple[ir.Argument, ...]:
+        return tuple(
+            ir.Argument(
+                name=self.word(k, "a name").value,
+                name_span=k.span,
+                value=self.value(v),
+                span=k.span.to(v.span),
+            )
+            for k, v in self.pairs(node)
+        )
+
+    # ---- shapes --------------------------------------------------------------------------
+
+    def pairs(self, node: y.YamlNode | None) -> Iterator[tuple[y.Scalar, y.YamlNode]]:
+        match node:
+            case None:
+                return
+            case y.Mapping(pairs=pairs):
+                yield from pairs
+            case y.Scalar(value="", quoted=False):
+                return
+            case _:
+                self.fail("R121", "expected 'key: value' pairs here", node.span)
+
+    def mapping(self, node: y.YamlNode, what: str, keys: Sequence[str]) -> y.Mapping:
+        if not isinstance(node, y.Mapping):
+            self.fail("R121", f"expected {what}: 'key: value' pairs", node.span)
+        wrong = [unknown("key", k.value, keys, k.span, "R125") for k, _ in node.pairs if k.value not in keys]
+        if wrong:
+            raise RecipeError(wrong)
+        return node
+
+    def scalar(self, node: y.YamlNode, what: str) -> y.Scalar:
+        if not isinstance(node, y.Scalar):
+            self.fail("R121", f"expected {what} here", node.span)
+        return node
+
+    def word(self, node: y.YamlNode, what: str) -> y.Scalar:
+        scalar = self.scalar(node, what)
+        if not scalar.value.isascii() or not scalar.value.isidentifier():
+            self.fail("R126", f"{scalar.value!r} is not {what}", node.span,
+                      "names are letters, digits and '_', and do not start with a digit")  # fmt: skip
+        return scalar
+
+    def need(self, node: y.Mapping, key: str, where: Span) -> y.YamlNode:
+        found = node.get(key)
+        if found is None:
+            self.fail("R127", f"the key {key!r} is missing", where)
+        return found
+
+    def fail(self, code: str, message: str, span: Span, hint: str = "") -> NoReturn:
+        raise RecipeError([Diagnostic(code=code, message=message, span=span, hint=hint)])

@@ -1,0 +1,1 @@
+"""Knowledge graphs: tables, compiled adjacency and graph-tool. The only importer of graph_tool."""

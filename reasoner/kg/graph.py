@@ -1,0 +1,251 @@
+"""A knowledge graph and its views, over one compiled store."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reasoner.errors import RunError, did_you_mean
+from reasoner.kg.adjacency import Adjacency
+from reasoner.kg.manifest import fill
+from reasoner.kg.store import Store
+from reasoner.op import Direction, Fact
+from reasoner.values import Entity, EntityId, Evidence, TripleId
+
+if TYPE_CHECKING:
+    import graph_tool
+
+#: A step along a triple: (triple, the node that it leads to).
+_Step = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class KnowledgeGraph:
+    """The triples of a store that fit a filter; ids are those of the store.
+
+    Attributes
+    ----------
+    allowed
+        The relations (rows of the relations table) that are seen; none means all.
+    min_strength
+        The least strength of a triple that is seen; none means any.
+    """
+
+    store: Store
+    allowed: frozenset[int] | None = None
+    min_strength: float | None = field(default=None)
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the graph's content."""
+        return self.store.fingerprint
+
+    @property
+    def conflicts(self) -> frozenset[frozenset[str]]:
+        """Pairs of relations that exclude each other, in the main direction."""
+        return self.store.conflicts
+
+    def entity(self, entity: EntityId) -> Entity:
+        """Return an entity by id."""
+        return Entity(entity, self.store.names[entity])
+
+    def fact(self, triple: TripleId) -> Fact:
+        """Return a triple with its names."""
+        h, r, t = (int(column[triple]) for column in self.store.columns)
+        relation = self.store.relations[r].name
+        return Fact(self.entity(EntityId(h)), relation, self.entity(EntityId(t)))
+
+    def sentence(self, triple: TripleId) -> str:
+        """Return a triple in words, by the template of its relation."""
+        h, r, t = (int(column[triple]) for column in self.store.columns)
+        names = self.store.names
+        return fill(self.store.relations[r].template, names[h], names[t])
+
+    def main_reading(self, triple: TripleId) -> Fact:
+        """Return a triple in the main direction of its relation; symmetric ones by name."""
+        fact = self.fact(triple)
+        row = self.store.relations[int(self.store.columns[1][triple])]
+        main = self.store.relations[row.main].name
+        if row.inverse is not None and self.store.relations[row.inverse].name == row.name:
+            head, tail = sorted((fact.head, fact.tail), key=lambda e: (e.name, e.id))
+            return Fact(head, main, tail)
+        return fact if main == row.name else Fact(fact.tail, main, fact.head)
+
+    def grouped(
+        self, triples: Sequence[TripleId]
+    ) -> list[tuple[str, tuple[TripleId, ...]]]:
+        """Return one sentence for all triples of one head and relation, in order of the first."""
+        groups: dict[tuple[int, int], list[TripleId]] = {}
+        for triple in triples:
+            h, r, _ = (int(column[triple]) for column in self.store.columns)
+            groups.setdefault((h, r), []).append(triple)
+        names = self.store.names
+        found = []
+        for (h, r), members in groups.items():
+            tails = [names[int(self.store.columns[2][t])] for t in members]
+            listed = tails[0] if len(tails) == 1 else f"{', '.join(tails[:-1])} and {tails[-1]}"
+            found.append((fill(self.store.relations[r].template, names[h], listed), tuple(members)))
+        return found
+
+    def view(
+        self, *, relations: Sequence[str] | None, min_strength: float | None
+    ) -> "KnowledgeGraph":
+        """Return this graph restricted further."""
+        allowed = self.allowed
+        if relations is not None:
+            rows = self._rows(relations)
+            allowed = rows if allowed is None else allowed & rows
+        least = max((s for s in (self.min_strength, min_strength) if s is not None), default=None)
+        return KnowledgeGraph(self.store, allowed, least)
+
+    def neighbors(
+        self,
+        entity: EntityId,
+        *,
+        per_relation: int,
+        direction: Direction,
+        relations: Sequence[str] | None,
+    ) -> Evidence:
+        """Return the triples at an entity; see the operator of this name."""
+        allowed = self.allowed
+        if relations is not None:
+            rows = self._rows(relations)
+            allowed = rows if allowed is None else allowed & rows
+        kept: dict[TripleId, None] = {}
+        truncated = 0
+        for side in self._sides(direction):
+            for relation, start, end in side.runs(entity):
+                if allowed is not None and relation not in allowed:
+                    continue
+                edges = side.edges[start:end]
+                if self.min_strength is not None:
+                    edges = edges[self.store.strength[edges] >= self.min_strength]
+                kept.update((TripleId(int(e)), None) for e in edges[:per_relation])
+                truncated += max(0, len(edges) - per_relation)
+        return Evidence(triples=tuple(kept), truncated=truncated)
+
+    def paths(
+        self,
+        source: EntityId,
+        target: EntityId,
+        *,
+        max_hops: int,
+        direction: Direction,
+        limit: int,
+    ) -> Evidence:
+        """Return simple paths; see the operator of this name."""
+        if source == target:
+            return Evidence()
+        remaining = self._distances(target, max_hops - 1, direction)
+        found: list[tuple[TripleId, ...]] = []
+        for hops in range(1, max_hops + 1):
+            for path in self._walk(source, target, hops, direction, remaining):
+                found.append(path)
+                if len(found) > limit:
+                    break
+            if len(found) > limit:
+                break
+        kept = tuple(found[:limit])
+        triples = dict.fromkeys(t for path in kept for t in path)
+        return Evidence(triples=tuple(triples), paths=kept, truncated=int(len(found) > limit))
+
+    @cached_property
+    def topology(self) -> "graph_tool.Graph":
+        """The graph as a `graph_tool.Graph` whose edge index is the triple's id."""
+        import graph_tool
+
+        graph = graph_tool.Graph(directed=True)
+        graph.add_vertex(len(self.store.names))
+        head, _, tail = self.store.columns
+        graph.add_edge_list(np.column_stack((head, tail)))
+        return graph
+
+    # ---- walking -------------------------------------------------------------------------
+
+    def _sides(self, direction: Direction) -> tuple[Adjacency, ...]:
+        match direction:
+            case "out":
+                return (self.store.out,)
+            case "in":
+                return (self.store.into,)
+            case "any":
+                return (self.store.out, self.store.into)
+
+    def _at(self, side: Adjacency, node: int) -> tuple[Any, Any]:
+        """Return (triples, other ends) at a node, as far as the filter lets them through."""
+        span = side.span(node)
+        edges, others = side.edges[span], side.others[span]
+        if self.allowed is None and self.min_strength is None:
+            return edges, others
+        keep = np.ones(len(edges), dtype=bool)
+        if self.allowed is not None:
+            keep &= np.isin(self.store.columns[1][edges], sorted(self.allowed))
+        if self.min_strength is not None:
+            keep &= self.store.strength[edges] >= self.min_strength
+        return edges[keep], others[keep]
+
+    def _distances(self, target: int, hops: int, direction: Direction) -> dict[int, int]:
+        """Return how many steps each node within ``hops`` is away from the target."""
+        back: Direction = {"out": "in", "in": "out", "any": "any"}[direction]  # type: ignore[assignment]
+        distance = {target: 0}
+        layer = [target]
+        for step in range(1, hops + 1):
+            reached: list[int] = []
+            for node in layer:
+                for side in self._sides(back):
+                    for other in self._at(side, node)[1].tolist():
+                        if other not in distance:
+                            distance[other] = step
+                            reached.append(other)
+            layer = reached
+        return distance
+
+    def _walk(
+        self, source: int, target: int, hops: int, direction: Direction, left: dict[int, int]
+    ) -> Iterator[tuple[TripleId, ...]]:
+        """Yield simple paths of exactly ``hops`` triples, in order of names and ids on the way."""
+        stack: list[Iterator[_Step]] = [self._steps(source, hops, direction, left)]
+        nodes, path = [source], [-1]
+        while stack:
+            step = next(stack[-1], None)
+            if step is None:
+                stack.pop()
+                nodes.pop()
+                path.pop()
+                continue
+            edge, node = step
+            depth = len(stack)
+            if node in nodes or (node == target) != (depth == hops):
+                continue
+            if depth == hops:
+                yield tuple(TripleId(t) for t in [*path[1:], edge])
+                continue
+            nodes.append(node)
+            path.append(edge)
+            stack.append(self._steps(node, hops - depth, direction, left))
+
+    def _steps(
+        self, node: int, hops: int, direction: Direction, left: dict[int, int]
+    ) -> Iterator[_Step]:
+        """Yield the steps from a node after which the target can still be reached in time."""
+        rank = self.store.name_rank
+        steps: list[tuple[int, int, int]] = []
+        for side in self._sides(direction):
+            edges, others = self._at(side, node)
+            for edge, other in zip(edges.tolist(), others.tolist(), strict=True):
+                if left.get(other, hops) < hops:
+                    steps.append((int(rank[other]), edge, other))
+        steps.sort()
+        return iter([(edge, other) for _, edge, other in steps])
+
+    def _rows(self, relations: Sequence[str]) -> frozenset[int]:
+        known = {row.name: i for i, row in enumerate(self.store.relations)}
+        for name in relations:
+            if name not in known:
+                raise RunError(
+                    f"the graph has no relation {name!r}; {did_you_mean(name, known)} "
+                    f"it has: {', '.join(known)}"
+                )
+        return frozenset(known[name] for name in relations)

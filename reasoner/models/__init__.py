@@ -1,0 +1,1 @@
+"""Models: chat and embeddings. The only importer of litellm and sentence-transformers."""

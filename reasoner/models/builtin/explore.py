@@ -1,0 +1,61 @@
+"""Dividing a question, and choosing the next search of a chain."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from reasoner.models.builtin.mind import Mind, focus
+from reasoner.models.builtin.rank import Triple, best_first, rank
+from reasoner.op import Graph
+from reasoner.values import Evidence, Search
+
+#: Bridge searches of a chain whose question names several things.
+BRIDGES = 3
+
+
+async def decompose(mind: Mind, question: str, limit: int | None) -> list[str]:
+    """Return at most ``limit`` sub-questions: one per telling clause, then the whole question."""
+    telling = [clause for clause, _ in await mind.telling(question) if clause != question]
+    parts = [f'What is known about "{clause}"?' for clause in telling]
+    if len(parts) < 2:  # one thing only: there is nothing to divide
+        return [question]
+    return [*(parts if limit is None else parts[: limit - 1]), question]
+
+
+async def next_search(
+    mind: Mind, question: str, searches: Sequence[Search], tools: Sequence[tuple[str, int]]
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return the tool and the names to search next, or None if nothing is left to search.
+
+    A question that names several things is first bridged pair by pair; then the most promising
+    entity that was not looked at yet is anchored.
+    """
+    about = focus(question)
+    bridge = next((tool for tool, count in tools if count == 2), None)
+    anchor = next((tool for tool, count in tools if count == 1), None)
+    known = await mind.given(about)
+    tried = {s.args for s in searches}
+    if bridge is not None:
+        named = list(known) or [name for _, name in await mind.telling(about)]
+        pairs = list(combinations(dict.fromkeys(named), 2))[:BRIDGES]
+        for pair in pairs:
+            if pair not in tried:
+                return bridge, pair
+    if anchor is None:
+        return None
+    anchored = {s.args[0] for s in searches if len(s.args) == 1}
+    if known and not anchored:
+        return anchor, (next(iter(known)),)
+    triples = seen(mind.graph, [s.evidence for s in searches])
+    if triples:
+        ranked = await rank(mind, about, triples)
+    else:
+        pool = await mind.near(about)
+        ranked = best_first(dict(zip(pool, await mind.cosine(about, pool), strict=True)))
+    name = next((entity for entity, _ in ranked if entity not in anchored), None)
+    return None if name is None else (anchor, (name,))
+
+
+def seen(graph: Graph, evidence: Sequence[Evidence]) -> list[Triple]:
+    """Return the triples of evidence by name, in order."""
+    facts = [graph.fact(t) for found in evidence for t in found.triples]
+    return [(f.head.name, f.relation, f.tail.name) for f in facts]

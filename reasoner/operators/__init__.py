@@ -1,0 +1,1 @@
+"""Operators: one file, one function, one word of the language."""

@@ -1,0 +1,150 @@
+"""``reconcile``: what chains assert, held against one another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reasoner.op import Context, Effect, Fact, operator
+from reasoner.values import (
+    Chain, ChainStatus, Claim, Conflict, Evidence, Findings, TripleId, union,
+)  # fmt: skip
+
+
+@operator(effect=Effect.EMBED, embeddings=2)
+async def reconcile(
+    ctx: Context, chains: Sequence[Chain], question: str, *, keep_failed: bool = True
+) -> Findings:
+    """Find claims that cannot both hold, settle each conflict, and keep both sides on record.
+
+    Claims are the triples that a chain's answer cites, read in the main direction of their
+    relation. Two claims conflict if the graph's rules name their relations as exclusive and
+    they connect the same two entities. The side with the broader corroborating neighbourhood
+    stays: the number of distinct triples, over the distinct chains that retrieved them, that
+    share the claim's relation and one of its ends. A tie goes to the sentence that is more
+    similar to the question, and then to the claim that was asserted first (METHODS 1.1.6).
+
+    Parameters
+    ----------
+    chains
+        Finished dialogs. One that failed asserts nothing.
+    question
+        The question that all chains serve.
+    keep_failed
+        Whether the evidence that only failed chains found is kept (and marked as theirs).
+
+    Returns
+    -------
+    Findings
+        ``evidence`` is the union in order of chains and searches, without dropped claims.
+    """
+    sources = [c for c in chains if keep_failed or c.status is not ChainStatus.FAILED]
+    everything = union(c.evidence for c in sources)
+    claims = _claims(ctx, chains)
+    conflicts: list[Conflict] = []
+    dropped: set[TripleId] = set()
+    for first, second, rule in _contradictions(ctx, claims):
+        if first.triple in dropped or second.triple in dropped:
+            continue
+        conflict = await _settle(ctx, first, second, rule, chains, question)
+        conflicts.append(conflict)
+        dropped |= _same(ctx, conflict.dropped, everything.triples)
+    sound = {t for c in chains if c.status is not ChainStatus.FAILED for t in c.evidence.triples}
+    return Findings(
+        chains=tuple(chains),
+        claims=tuple(claims),
+        conflicts=tuple(conflicts),
+        evidence=_without(everything, dropped),
+        from_failed=tuple(t for t in everything.triples if t not in sound),
+    )
+
+
+def _claims(ctx: Context, chains: Sequence[Chain]) -> list[Claim]:
+    """Return each asserted fact once, with every chain that asserts it, in order."""
+    found: dict[Fact, Claim] = {}
+    for index, chain in enumerate(chains):
+        if chain.status is ChainStatus.FAILED:
+            continue
+        cited = {i for c in chain.answer.citations for i in c.ids}
+        for triple in chain.evidence.triples:
+            if f"T{triple}" not in cited:
+                continue
+            fact = ctx.graph.main_reading(triple)
+            old = found.get(fact)
+            if old is None:
+                found[fact] = Claim(
+                    triple, fact.head.name, fact.relation, fact.tail.name, (index,)
+                )
+            elif index not in old.chains:
+                found[fact] = replace(old, chains=(*old.chains, index))
+    return list(found.values())
+
+
+def _contradictions(
+    ctx: Context, claims: Sequence[Claim]
+) -> list[tuple[Claim, Claim, tuple[str, str]]]:
+    """Return the pairs of claims between the same two entities whose relations exclude each other."""
+    found = []
+    for index, first in enumerate(claims):
+        for second in claims[index + 1 :]:
+            ends = {first.head, first.tail} == {second.head, second.tail}
+            rule = frozenset({first.relation, second.relation})
+            if ends and len(rule) == 2 and rule in ctx.graph.conflicts:
+                found.append((first, second, (first.relation, second.relation)))
+    return found
+
+
+async def _settle(
+    ctx: Context,
+    first: Claim,
+    second: Claim,
+    rule: tuple[str, str],
+    chains: Sequence[Chain],
+    question: str,
+) -> Conflict:
+    mine, theirs = _support(ctx, first, chains), _support(ctx, second, chains)
+    by = "support"
+    first_wins = len(mine) > len(theirs)
+    if len(mine) == len(theirs):
+        sentences = [ctx.graph.sentence(c.triple) for c in (first, second)]
+        one, other = await ctx.embedder.similarity(question, sentences)
+        by = "similarity" if one != other else "order"
+        first_wins = one >= other
+    if not first_wins:
+        first, second, mine, theirs = second, first, theirs, mine
+    return Conflict(
+        rule=rule,
+        kept=first,
+        dropped=second,
+        support_kept=tuple(t for _, t in mine),
+        support_dropped=tuple(t for _, t in theirs),
+        decided_by=by,
+    )
+
+
+def _support(
+    ctx: Context, claim: Claim, chains: Sequence[Chain]
+) -> list[tuple[int, TripleId]]:
+    """Return the distinct (chain, triple) pairs that corroborate a claim, in order."""
+    found: dict[tuple[int, Fact], TripleId] = {}
+    for index, chain in enumerate(chains):
+        if chain.status is ChainStatus.FAILED:
+            continue
+        for triple in chain.evidence.triples:
+            fact = ctx.graph.main_reading(triple)
+            shares = {fact.head.name, fact.tail.name} & {claim.head, claim.tail}
+            if fact.relation == claim.relation and shares:
+                found.setdefault((index, fact), triple)
+    return [(index, triple) for (index, _), triple in found.items()]
+
+
+def _same(ctx: Context, claim: Claim, triples: Sequence[TripleId]) -> set[TripleId]:
+    """Return the triples that state the claim, in either direction of its relation."""
+    fact = ctx.graph.main_reading(claim.triple)
+    return {t for t in triples if ctx.graph.main_reading(t) == fact}
+
+
+def _without(evidence: Evidence, dropped: set[TripleId]) -> Evidence:
+    return replace(
+        evidence,
+        triples=tuple(t for t in evidence.triples if t not in dropped),
+        paths=tuple(p for p in evidence.paths if not dropped.intersection(p)),
+    )

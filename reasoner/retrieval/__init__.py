@@ -1,0 +1,1 @@
+"""Retrieval: names and texts to candidates, over protocols and arrays only."""

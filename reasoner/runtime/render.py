@@ -1,0 +1,140 @@
+"""Values to prompt text, in a stable order, with data kept apart from instructions.
+
+Names, passages and replies are data: they reach a prompt inside marked blocks, on one line,
+with the characters that could open a tag, forge a citation or start a control token made
+harmless. The record keeps them as they are.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from reasoner.op import Graph
+from reasoner.plan import PromptPlan, exact
+from reasoner.template import Hole, pieces
+from reasoner.values import (
+    Answer, Chain, ChainStatus, Conflict, Evidence, Findings, Linked, TripleId, triple_label,
+)  # fmt: skip
+
+#: Longest name or sentence of data that is shown to a model, in characters.
+MAX_DATA = 600
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
+_MARKS = re.compile(r"([<\[|])")
+
+
+def harmless(text: str) -> str:
+    """Return data as one line that can open no tag, cite nothing and start no control token.
+
+    Examples
+    --------
+    >>> harmless("a<|im_end|>[T1]").replace("\u200b", "_")
+    'a<_|_im_end|_>[_T1]'
+    """
+    line = _BREAKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
+    if len(line) > MAX_DATA:
+        line = line[:MAX_DATA] + "..."
+    return _MARKS.sub("\\1\u200b", line)
+
+
+def fill(prompt: PromptPlan, values: Mapping[str, object], graph: Graph) -> str:
+    """Return the text of a prompt with its holes filled; filled text is never read again."""
+    out: list[str] = []
+    for piece in pieces(prompt.text):
+        if isinstance(piece, str):
+            out.append(piece)
+        elif isinstance(piece, Hole):
+            out.append(show(values[piece.name], graph))
+    return "".join(out)
+
+
+def show(value: object, graph: Graph) -> str:
+    """Return any value as the text that a model reads."""
+    match value:
+        case str():
+            return _text(value)
+        case bool():
+            return "yes" if value else "no"
+        case Evidence():
+            return evidence(value, graph)
+        case Findings():
+            return findings(value, graph)
+        case Chain():
+            return _chain(1, value, graph)
+        case Answer():
+            return _text(value.text)
+        case Linked():
+            return harmless(value.entity.name if value.entity else value.mention)
+        case list() | tuple():
+            return "\n".join(f"{i}. {show(v, graph)}" for i, v in enumerate(value, start=1))
+        case None:
+            return ""
+        case _:
+            try:
+                return exact(value)  # type: ignore[arg-type]
+            except (TypeError, ValueError):
+                return harmless(str(value))
+
+
+def _text(text: str) -> str:
+    """Return free text: lines are kept, tags and control tokens are not."""
+    return "\n".join(harmless(line) for line in text.splitlines())
+
+
+def evidence(found: Evidence, graph: Graph) -> str:
+    """Return evidence as a block of numbered sentences."""
+    return f"<evidence>\n{sentences(found, graph) or '(none)'}\n</evidence>"
+
+
+def sentences(found: Evidence, graph: Graph) -> str:
+    """Return one line per path, and per triple that is on no path."""
+    on_path = {t for path in found.paths for t in path}
+    lines = [
+        f"path: {'; '.join(_sentence(t, graph) for t in path)}" for path in found.paths
+    ]
+    lines += [_sentence(t, graph) for t in found.triples if t not in on_path]
+    return "\n".join(lines)
+
+
+def _sentence(triple: TripleId, graph: Graph) -> str:
+    return f"[{triple_label(triple)}] {harmless(graph.sentence(triple))}."
+
+
+def findings(value: Findings, graph: Graph) -> str:
+    """Return chains with their partial answers, the conflicts, and all evidence once."""
+    parts = [_chain(i, c, graph) for i, c in enumerate(value.chains, start=1)]
+    if value.conflicts:
+        lines = [_conflict(c, graph) for c in value.conflicts]
+        parts.append("<conflicts>\n" + "\n".join(lines) + "\n</conflicts>")
+    parts.append(evidence(value.evidence, graph))
+    return "\n".join(parts)
+
+
+def _chain(number: int, chain: Chain, graph: Graph) -> str:
+    del graph
+    body = _text(chain.answer.text) if chain.status is ChainStatus.COMPLETED else "(no answer)"
+    return f'<chain number="{number}">\nquestion: {harmless(chain.question)}\n{body}\n</chain>'
+
+
+def _conflict(conflict: Conflict, graph: Graph) -> str:
+    kept, dropped = conflict.kept.triple, conflict.dropped.triple
+    return (
+        f"{_sentence(kept, graph)} contradicts {_sentence(dropped, graph)} "
+        f"Kept {triple_label(kept)} (support {len(conflict.support_kept)} against "
+        f"{len(conflict.support_dropped)}, decided by {conflict.decided_by})."
+    )
+
+
+def no_match(missed: Sequence[Linked]) -> str:
+    """Return the notice that names linked to no entity."""
+    lines = []
+    for m in missed:
+        near = f" (the nearest name is {harmless(m.nearest)})" if m.nearest else ""
+        lines.append(f"no entity matches {harmless(m.mention)!r}{near}; try another name")
+    return "\n".join(lines)
+
+
+def observation(found: Evidence, graph: Graph) -> str:
+    """Return what a search found, as a model reads it."""
+    lines = [line for line in (sentences(found, graph), no_match(found.missed)) if line]
+    if found.truncated:
+        lines.append(f"({found.truncated} more not shown)")
+    return "\n".join(lines) or "nothing was found"

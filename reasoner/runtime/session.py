@@ -1,0 +1,133 @@
+"""Everything that one run shares: models, budget, journal, trace; and the one place of model calls."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+
+from reasoner.chat import ChatModel, Clock, Reply, Request, Usage
+from reasoner.errors import ModelError
+from reasoner.op import Catalog, Context
+from reasoner.runtime.budget import Budget
+from reasoner.runtime.journal import Entry, Journal, digest, key_of
+from reasoner.runtime.trace import Trace
+
+#: How often a failed call is sent again if the failure may pass, and the first pause.
+TRANSPORT_RETRIES = 3
+FIRST_PAUSE_S = 0.5
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """What the steps of one run reach."""
+
+    catalog: Catalog
+    context: Context
+    models: Mapping[str, ChatModel]
+    journal: Journal
+    trace: Trace
+    clock: Clock
+    seed: int = 0
+    call_timeout_s: float = 120.0
+    retrieved: set[str] = field(default_factory=set)
+    finished: Mapping[str, Entry] = field(default_factory=dict)
+    _gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+
+    async def call(
+        self, role: str, request: Request, path: str, budget: Budget, *, closing: bool = False
+    ) -> Reply:
+        """Make one model call: from the journal if it is there, else paid, recorded and returned.
+
+        Failures that may pass are tried again after a pause; each try counts as a call.
+
+        Raises
+        ------
+        BudgetError
+            If a limit is reached before or during the call.
+        ModelError
+            If there is no usable reply after all tries.
+        """
+        model = self.models[role]
+        request = replace(request, seed=_seed(self.seed, path, self._sample(request)))
+        parts = self._parts(model, request)
+        key = key_of(parts)
+        if (known := self.finished.get(key)) is not None:
+            reply = _reply(known.value)
+            self._note(role, path, reply, 0.0, cached=True)
+            return reply
+        gate = self._gates.setdefault(model.id, asyncio.Semaphore(model.concurrency))
+        for attempt in range(TRANSPORT_RETRIES + 1):
+            async with gate:
+                budget.reserve(closing=closing)
+                started = self.clock.monotonic()
+                try:
+                    reply = await self._send(model, request, budget)
+                except ModelError as error:
+                    self.trace.add("model_error", path, role=role, attempt=attempt, error=str(error))
+                    if not error.retry or attempt == TRANSPORT_RETRIES:
+                        raise
+                else:
+                    budget.settle(reply.usage)
+                    await self.journal.append(Entry("call", key, parts, asdict(reply)))
+                    self._note(role, path, reply, self.clock.monotonic() - started, cached=False)
+                    return reply
+            await self.clock.sleep(FIRST_PAUSE_S * 2**attempt)
+        raise AssertionError("the loop returns or raises")
+
+    async def _send(self, model: ChatModel, request: Request, budget: Budget) -> Reply:
+        left = budget.seconds_left()
+        limit = min(self.call_timeout_s, left)
+        try:
+            async with asyncio.timeout(limit):
+                return await model.complete(request, timeout_s=limit)
+        except TimeoutError:
+            if limit == left:
+                raise budget.trip("seconds") from None
+            message = f"{model.id}: no reply within {limit:g} s"
+            raise ModelError(message, retry=True) from None
+
+    def _sample(self, request: Request) -> str:
+        return digest(json.dumps([(m.role, m.content) for m in request.messages]))
+
+    def _parts(self, model: ChatModel, request: Request) -> dict[str, str]:
+        messages = [[m.role, m.content] for m in request.messages]
+        settings = {k: str(v) for k, v in sorted(request.settings.items())}
+        return {
+            "prompt": digest(json.dumps(messages)),
+            "model": model.id,
+            "settings": digest(json.dumps([settings, request.schema, request.stop])),
+            "seed": str(request.seed),
+            "graph": self.context.graph.fingerprint,
+        }
+
+    def _note(self, role: str, path: str, reply: Reply, seconds: float, *, cached: bool) -> None:
+        self.trace.add(
+            "model_call",
+            path,
+            role=role,
+            model=reply.model,
+            usage=reply.usage,
+            finish=reply.finish,
+            seconds=seconds,
+            cached=cached,
+        )
+
+
+def _seed(run: int, path: str, sample: str) -> int:
+    """Return the seed of a call: it depends on the run's seed and the place, never on time."""
+    text = f"{run}\n{path}\n{sample}".encode()
+    return int.from_bytes(hashlib.sha256(text).digest()[:4], "big") >> 1
+
+
+def _reply(value: Mapping[str, object]) -> Reply:
+    usage = value["usage"]
+    assert isinstance(usage, Mapping)  # noqa: S101 - written by `Session.call`
+    return Reply(
+        text=str(value["text"]),
+        finish=str(value["finish"]),
+        usage=Usage(**usage),
+        model=str(value["model"]),
+    )
+
+

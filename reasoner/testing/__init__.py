@@ -1,0 +1,1 @@
+"""For authors of recipes, operators and models: test doubles and Hypothesis strategies."""
