@@ -19,7 +19,7 @@ from reasoner.kg import adjacency, tables
 from reasoner.kg.manifest import Manifest
 
 #: Raised when the layout of compiled graphs changes; older ones are then built again.
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,7 @@ def _relations(
 ) -> list[RelationRow]:
     """Return the relations table; inverses that the manifest does not name are found by content."""
     rank = {label: i for i, label in enumerate(labels)}
+    ruled = {name for pair in manifest.rules.conflict for name in pair}
     found = _exact_inverses(head.to_numpy(), relation.to_numpy(), tail.to_numpy(), nodes)
     rows = []
     for index, label in enumerate(labels):
@@ -207,12 +208,14 @@ def _relations(
             inverse = rank.get(declared.inverse)
         words = label.replace("_", " ")
         template = (declared.template if declared else None) or f"{{h}} {words} {{t}}"
+        # Rules are stated about one direction, so that is the main one; else the first declared.
+        pair = [index] if inverse is None else [index, inverse]
         rows.append(
             RelationRow(
                 name=label,
                 template=template,
                 inverse=inverse,
-                main=index if inverse is None else min(index, inverse),
+                main=min(pair, key=lambda i: (labels[i] not in ruled, i)),
                 strength=float(declared.strength) if declared else 1.0,
                 structural=declared.structural if declared else False,
             )

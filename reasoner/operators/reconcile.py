@@ -1,5 +1,6 @@
 """``reconcile``: what chains assert, held against one another."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,14 +10,17 @@ from reasoner.values import (
 )  # fmt: skip
 
 
+_WORD = re.compile(r"\w+")
+
+
 @operator(effect=Effect.EMBED, embeddings=2)
 async def reconcile(
     ctx: Context, chains: Sequence[Chain], question: str, *, keep_failed: bool = True
 ) -> Findings:
     """Find claims that cannot both hold, settle each conflict, and keep both sides on record.
 
-    Claims are the triples that a chain's answer cites, read in the main direction of their
-    relation. Two claims conflict if the graph's rules name their relations as exclusive and
+    Claims are the triples that a chain's answer cites (or, if it cites nothing, those of its
+    evidence whose two ends it names), read in the main direction of their relation. Two claims conflict if the graph's rules name their relations as exclusive and
     they connect the same two entities. The side with the broader corroborating neighbourhood
     stays: the number of distinct triples, over the distinct chains that retrieved them, that
     share the claim's relation and one of its ends. A tie goes to the sentence that is more
@@ -65,9 +69,9 @@ def _claims(ctx: Context, chains: Sequence[Chain]) -> list[Claim]:
             continue
         cited = {i for c in chain.answer.citations for i in c.ids}
         for triple in chain.evidence.triples:
-            if f"T{triple}" not in cited:
-                continue
             fact = ctx.graph.main_reading(triple)
+            if f"T{triple}" not in cited if cited else not _says(chain.answer.text, fact):
+                continue
             old = found.get(fact)
             if old is None:
                 found[fact] = Claim(
@@ -78,14 +82,28 @@ def _claims(ctx: Context, chains: Sequence[Chain]) -> list[Claim]:
     return list(found.values())
 
 
+def _says(text: str, fact: Fact) -> bool:
+    """Say whether an answer without citations names both ends of a fact, as whole words."""
+    said = _folded(text)
+    return _folded(fact.head.name) in said and _folded(fact.tail.name) in said
+
+
+def _folded(text: str) -> str:
+    words = " ".join(_WORD.findall(text.casefold()))
+    return f" {words} "
+
+
 def _contradictions(
     ctx: Context, claims: Sequence[Claim]
 ) -> list[tuple[Claim, Claim, tuple[str, str]]]:
-    """Return the pairs of claims between the same two entities whose relations exclude each other."""
+    """Return the pairs of claims between the same two entities whose relations exclude each other.
+
+    Claims are read in the direction in which the rules are stated.
+    """
     found = []
     for index, first in enumerate(claims):
         for second in claims[index + 1 :]:
-            ends = {first.head, first.tail} == {second.head, second.tail}
+            ends = (first.head, first.tail) == (second.head, second.tail)
             rule = frozenset({first.relation, second.relation})
             if ends and len(rule) == 2 and rule in ctx.graph.conflicts:
                 found.append((first, second, (first.relation, second.relation)))

@@ -58,9 +58,9 @@ def show(value: object, graph: Graph) -> str:
         case Findings():
             return findings(value, graph)
         case Chain():
-            return _chain(1, value, graph)
+            return _chain(1, value)
         case Answer():
-            return _text(value.text)
+            return answer(value)
         case Linked():
             return harmless(value.entity.name if value.entity else value.mention)
         case list() | tuple():
@@ -100,7 +100,7 @@ def _sentence(triple: TripleId, graph: Graph) -> str:
 
 def findings(value: Findings, graph: Graph) -> str:
     """Return chains with their partial answers, the conflicts, and all evidence once."""
-    parts = [_chain(i, c, graph) for i, c in enumerate(value.chains, start=1)]
+    parts = [_chain(i, c) for i, c in enumerate(value.chains, start=1)]
     if value.conflicts:
         lines = [_conflict(c, graph) for c in value.conflicts]
         parts.append("<conflicts>\n" + "\n".join(lines) + "\n</conflicts>")
@@ -108,9 +108,16 @@ def findings(value: Findings, graph: Graph) -> str:
     return "\n".join(parts)
 
 
-def _chain(number: int, chain: Chain, graph: Graph) -> str:
-    del graph
-    body = _text(chain.answer.text) if chain.status is ChainStatus.COMPLETED else "(no answer)"
+_CHECKED = re.compile("\\[\u200b(T\\d+(?:, T\\d+)*)\\]")
+
+
+def answer(value: Answer) -> str:
+    """Return the text of an answer; its citations, which were checked, stay readable."""
+    return _CHECKED.sub(r"[\1]", _text(value.text))
+
+
+def _chain(number: int, chain: Chain) -> str:
+    body = answer(chain.answer) if chain.status is ChainStatus.COMPLETED else "(no answer)"
     return f'<chain number="{number}">\nquestion: {harmless(chain.question)}\n{body}\n</chain>'
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from reasoner.models.builtin.mind import Mind, focus
+from reasoner.models.builtin.mind import Mind, split_part
 from reasoner.models.builtin.rank import rank
 from reasoner.op import Fact
 from reasoner.values import Conflict, Evidence, TripleId
@@ -20,7 +20,7 @@ async def answer(
     mind: Mind, question: str, evidence: Evidence, conflicts: Sequence[Conflict] = ()
 ) -> tuple[str, list[tuple[str, float]]]:
     """Return a text with citations and the ranked candidates, with scores in (0, 1]."""
-    about = focus(question)
+    _, about = split_part(question)
     facts = {t: mind.graph.fact(t) for t in evidence.triples}
     if not facts:
         return NOTHING, []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from reasoner.models.builtin.mind import Mind, focus
+from reasoner.models.builtin.mind import Mind, part, split_part
 from reasoner.models.builtin.rank import Triple, best_first, rank
 from reasoner.op import Graph
 from reasoner.values import Evidence, Search
@@ -15,7 +15,7 @@ BRIDGES = 3
 async def decompose(mind: Mind, question: str, limit: int | None) -> list[str]:
     """Return at most ``limit`` sub-questions: one per telling clause, then the whole question."""
     telling = [clause for clause, _ in await mind.telling(question) if clause != question]
-    parts = [f'What is known about "{clause}"?' for clause in telling]
+    parts = [part(clause, question) for clause in telling]
     if len(parts) < 2:  # one thing only: there is nothing to divide
         return [question]
     return [*(parts if limit is None else parts[: limit - 1]), question]
@@ -26,28 +26,28 @@ async def next_search(
 ) -> tuple[str, tuple[str, ...]] | None:
     """Return the tool and the names to search next, or None if nothing is left to search.
 
-    A question that names several things is first bridged pair by pair; then the most promising
-    entity that was not looked at yet is anchored.
+    The chain of a whole question first bridges the things that it names, pair by pair. Every
+    chain then anchors the most promising entity that it has not looked at yet.
     """
-    about = focus(question)
+    about, whole = split_part(question)
     bridge = next((tool for tool, count in tools if count == 2), None)
     anchor = next((tool for tool, count in tools if count == 1), None)
-    known = await mind.given(about)
+    known = await mind.given(whole)
     tried = {s.args for s in searches}
-    if bridge is not None:
-        named = list(known) or [name for _, name in await mind.telling(about)]
-        pairs = list(combinations(dict.fromkeys(named), 2))[:BRIDGES]
-        for pair in pairs:
+    if bridge is not None and about == whole:
+        named = list(known) or [name for _, name in await mind.telling(whole)]
+        for pair in list(combinations(dict.fromkeys(named), 2))[:BRIDGES]:
             if pair not in tried:
                 return bridge, pair
     if anchor is None:
         return None
     anchored = {s.args[0] for s in searches if len(s.args) == 1}
     if known and not anchored:
-        return anchor, (next(iter(known)),)
+        here = await mind.given(about)
+        return anchor, (next((name for name in known if name in here), next(iter(known))),)
     triples = seen(mind.graph, [s.evidence for s in searches])
     if triples:
-        ranked = await rank(mind, about, triples)
+        ranked = await rank(mind, whole, triples)
     else:
         pool = await mind.near(about)
         ranked = best_first(dict(zip(pool, await mind.cosine(about, pool), strict=True)))

@@ -57,10 +57,26 @@ def without(text: str, mentions: Iterable[str]) -> str:
     return left.strip()
 
 
-def focus(question: str) -> str:
-    """Return what a question is about: the text that it quotes, or all of it."""
-    quoted = re.findall(r'"([^"]{2,400})"', question)
-    return quoted[0] if len(quoted) == 1 else question
+_PART = re.compile(r'About "([^"]{1,400})": (.+)', re.DOTALL)
+
+
+def part(clause: str, question: str) -> str:
+    """Return the sub-question about one clause of a question; it can be understood alone."""
+    return f'About "{clause.replace(chr(34), chr(39))}": {question}'
+
+
+def split_part(question: str) -> tuple[str, str]:
+    """Return what a question is about, and the whole question that it is part of.
+
+    Examples
+    --------
+    >>> split_part('About "gout": I have gout. What helps?')
+    ('gout', 'I have gout. What helps?')
+    >>> split_part("What helps?")
+    ('What helps?', 'What helps?')
+    """
+    found = _PART.fullmatch(question.strip())
+    return (found.group(1), found.group(2)) if found else (question, question)
 
 
 @dataclass(frozen=True, slots=True)
