@@ -14,7 +14,11 @@ from reasoner import bundled, ir, plan
 from reasoner.catalog import builtin as builtin_operators
 from reasoner.compiler.compile import Checked, check_module, compile_program
 from reasoner.errors import (
-    Diagnostic, GraphError, RecipeError, UsageError, did_you_mean,
+    Diagnostic,
+    GraphError,
+    RecipeError,
+    UsageError,
+    did_you_mean,
 )  # fmt: skip
 from reasoner.op import Catalog
 from reasoner.source import Source, Span
@@ -250,7 +254,7 @@ def open_graph(name: str, cache: Path | None = None) -> "KnowledgeGraph":
         folder, triples = path.parent, path
     else:
         triples = _triples_file(path, manifest.triples)
-    entities = folder / manifest.entities if manifest.entities and path.is_dir() else None
+    entities = _entities_file(path, manifest.entities) if path.is_dir() else None
     for file in (triples, entities):
         if file is not None and path.is_dir() and not _inside(file, folder):
             raise GraphError(f"{file}: the file lies outside the graph's folder")
@@ -281,32 +285,46 @@ def _triples_file(folder: Path, declared: str) -> Path:
     )
 
 
-def _manifest(path: Path) -> Any:
-    """Return the manifest of a graph's folder, with pydantic's findings put in their places."""
-    from pydantic import ValidationError
+def _entities_file(folder: Path, declared: str | None) -> Path | None:
+    file = folder / (declared or "entities.tsv")
+    if declared and not file.is_file():
+        raise GraphError(f"{folder}: kg.yaml names {declared!r}, which is not there")
+    return file if file.is_file() else None
 
-    from reasoner.frontends import yaml_nodes
+
+def _manifest(path: Path) -> Any:
     from reasoner.kg.manifest import Manifest
 
     file = path / "kg.yaml"
-    if not file.is_file():
-        return Manifest()
+    return read_settings(file, Manifest) if file.is_file() else Manifest()
+
+
+def read_settings(file: Path, model: Any) -> Any:
+    """Read a YAML file as a pydantic model, with its findings put in their places.
+
+    Raises
+    ------
+    RecipeError
+        With everything that does not fit the model, each with line and column.
+    """
+    from pydantic import ValidationError
+
+    from reasoner.frontends import yaml_nodes
+
     source = read_source(file)
     root = yaml_nodes.load(source)
-    data = yaml_nodes.plain(root)
-    if root is None or not isinstance(data, dict):
-        raise GraphError(f"{file}: expected 'key: value' pairs")
+    if root is None:
+        return model()
     try:
-        return Manifest.model_validate(data)
+        return model.model_validate(yaml_nodes.plain(root))
     except ValidationError as error:
-        known = Manifest.model_fields
         raise RecipeError(
             [
                 Diagnostic(
                     code="R130",
-                    message=f"{'.'.join(map(str, e['loc']))}: {e['msg']}",
+                    message=f"{'.'.join(map(str, e['loc'])) or file.name}: {e['msg']}",
                     span=yaml_nodes.place_of(root, e["loc"]),
-                    hint=did_you_mean(str(e["loc"][-1]), known)
+                    hint=did_you_mean(str(e["loc"][-1]), model.model_fields)
                     if e["type"] == "extra_forbidden"
                     else "",
                 )
@@ -350,7 +368,9 @@ def open_linker(graph: "KnowledgeGraph", embedder: "SentenceEmbedder") -> "NameL
         return held["m"]
 
     aliases = [
-        (alias, i) for i, listed in enumerate(store.entities["aliases"].to_list()) for alias in listed
+        (alias, i)
+        for i, listed in enumerate(store.entities["aliases"].to_list())
+        for alias in listed
     ]
     return NameLinker(store.names, aliases, embedder, matrix)
 
@@ -377,6 +397,34 @@ class Models:
     roles: Mapping[str, str] = field(default_factory=dict)
     api_base: str | None = None
     deployments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()  # roles of a file that serves several recipes
+
+
+def read_models(file: Path, given: Models) -> Models:
+    """Return the choice of a ``models.yaml``, under what was given on the command line.
+
+    Raises
+    ------
+    UsageError
+        If a role is given to a deployment that the file does not define.
+    """
+    from reasoner.models.settings import ModelsFile
+
+    settings = read_settings(file, ModelsFile)
+    deployments = {n: d.model_dump(exclude_none=True) for n, d in settings.models.items()}
+    for role, name in {**settings.roles, "default": settings.default}.items():
+        if name not in deployments and "/" not in name and name != "builtin":
+            raise UsageError(
+                f"{file}: {role}: no model {name!r}; {did_you_mean(name, deployments)}".rstrip("; ")
+            )
+    default = given.default if given.default != "builtin" else settings.default
+    return Models(
+        default=default,
+        roles={**settings.roles, **given.roles},
+        api_base=given.api_base,
+        deployments=deployments,
+        optional=frozenset(settings.roles),
+    )
 
 
 def roles(compiled: plan.Plan) -> list[str]:
@@ -397,7 +445,7 @@ def connect(models: Models, compiled: plan.Plan, context: "Context") -> "dict[st
     """
     wanted = roles(compiled)
     for role in models.roles:
-        if role not in wanted:
+        if role not in wanted and role not in models.optional:
             raise UsageError(
                 f"{compiled.method} has no role {role!r}; {did_you_mean(role, wanted)} "
                 f"it has: {', '.join(wanted) or 'none'}"
@@ -469,7 +517,9 @@ def check_inputs(compiled: plan.Plan, inputs: Mapping[str, str]) -> None:
     wanted = dict(compiled.inputs)
     for name in inputs:
         if name not in wanted:
-            raise UsageError(f"{compiled.method} has no input {name!r}; {did_you_mean(name, wanted)}")
+            raise UsageError(
+                f"{compiled.method} has no input {name!r}; {did_you_mean(name, wanted)}"
+            )
     for name, kind in wanted.items():
         how = "--question TEXT" if name == "question" else f"--input {name}=TEXT"
         if str(kind) != "Text":

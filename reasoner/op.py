@@ -85,9 +85,7 @@ class Graph(Protocol):
         """Return simple paths, shortest first."""
         ...
 
-    def view(
-        self, *, relations: Sequence[str] | None, min_strength: float | None
-    ) -> "Graph":
+    def view(self, *, relations: Sequence[str] | None, min_strength: float | None) -> "Graph":
         """Return the graph restricted to the triples that fit; ids stay what they are."""
         ...
 

@@ -160,9 +160,7 @@ class Plan:
 
     def canonical(self) -> str:
         """Return the plan as canonical JSON: sorted keys, no blanks, no places."""
-        return json.dumps(
-            encode(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
+        return json.dumps(encode(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def encode(value: Any) -> Any:
@@ -180,9 +178,7 @@ def encode(value: Any) -> Any:
             return {k: encode(v) for k, v in value.items()}
         case _ if is_dataclass(value):
             content = {
-                f.name: encode(getattr(value, f.name))
-                for f in fields(value)
-                if f.name != "place"
+                f.name: encode(getattr(value, f.name)) for f in fields(value) if f.name != "place"
             }
             return {"form": type(value).__name__, **content}
         case _:

@@ -77,9 +77,7 @@ def assignable(given: Type, wanted: Type) -> bool:
     return unify(given, wanted, {}) is not None
 
 
-def unify(
-    given: Type, wanted: Type, bound: Mapping[str, Type]
-) -> Mapping[str, Type] | None:
+def unify(given: Type, wanted: Type, bound: Mapping[str, Type]) -> Mapping[str, Type] | None:
     """Return ``bound`` with the type variables of ``wanted`` set so that ``given`` fits, or None."""
     if UNKNOWN in (given, wanted):
         return bound

@@ -255,5 +255,3 @@ class Skipped:
 def with_text(answer: Answer, text: str) -> Answer:
     """Return ``answer`` with another text and without citations."""
     return replace(answer, text=text, citations=())
-
-

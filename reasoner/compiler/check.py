@@ -16,8 +16,19 @@ from reasoner.errors import Diagnostic, Related, Severity, unknown
 from reasoner.op import Catalog, OpSpec
 from reasoner.source import Span
 from reasoner.types import (
-    BOOL, CHAIN, EVIDENCE, NOTHING, NUMBER, TEXT, UNKNOWN, Type,
-    assignable, join_types, list_of, substitute, unify,
+    BOOL,
+    CHAIN,
+    EVIDENCE,
+    NOTHING,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Type,
+    assignable,
+    join_types,
+    list_of,
+    substitute,
+    unify,
 )  # fmt: skip
 
 #: Settings of a model call, given after the role: ``by role(temperature: 0.2)``.
@@ -66,9 +77,13 @@ class Checker:
         """Add a finding."""
         self.found.append(
             Diagnostic(
-                code=code, message=message, span=span, hint=hint,
-                related=related, severity=severity,
-            )  # fmt: skip
+                code=code,
+                message=message,
+                span=span,
+                hint=hint,
+                related=related,
+                severity=severity,
+            )
         )
 
     # ---- definitions ---------------------------------------------------------------------
@@ -202,7 +217,9 @@ class Checker:
             value = self.expr(item, scope)
             joined = join_types(value.type, kind)
             if joined is None:
-                self.mismatch("R301", "the items of a list have one type; this is", value, kind, item.span)
+                self.mismatch(
+                    "R301", "the items of a list have one type; this is", value, kind, item.span
+                )
             elif joined != UNKNOWN:
                 kind = value.type if kind == UNKNOWN else joined
         return s.Value(type=list_of(kind), span=node.span, size=len(node.items))
@@ -216,7 +233,9 @@ class Checker:
                 self.report("R201", f"{node.name!r} is a prompt, not an operator", node.name_span,
                             f"write 'ask {node.name}(...) by role'")  # fmt: skip
             else:
-                self.found.append(unknown("operator", node.name, self.catalog, node.name_span, "R201"))
+                self.found.append(
+                    unknown("operator", node.name, self.catalog, node.name_span, "R201")
+                )
             for argument in node.args:
                 self.expr(argument.value, scope)
             return s.broken(node.span)
@@ -267,18 +286,28 @@ class Checker:
             option = known.get(argument.name)
             if option is None:
                 names = [*known, *(n for n, _ in spec.inputs)]
-                self.found.append(unknown(f"option of {node.name}", argument.name, names, where, "R204"))
+                self.found.append(
+                    unknown(f"option of {node.name}", argument.name, names, where, "R204")
+                )
                 continue
             if not assignable(value.type, option.type):
-                self.mismatch("R301", f"{node.name}: {option.name} is", value, option.type, argument.value.span)
+                self.mismatch(
+                    "R301",
+                    f"{node.name}: {option.name} is",
+                    value,
+                    option.type,
+                    argument.value.span,
+                )
             elif option.choices and value.constant is not None:
                 self.choice(str(value.constant.value), option.choices, argument.value.span)
             if argument.name == spec.bounded_by:
                 size = s.whole_number(value)
         for option in spec.options:
             if option.required and option.name not in seen:
-                self.report("R305", f"{node.name}: the option {option.name!r} is missing", node.name_span)
-        self.pinned(node, seen, known)
+                self.report(
+                    "R305", f"{node.name}: the option {option.name!r} is missing", node.name_span
+                )
+        self.pinned(seen, known)
         return size
 
     def choice(self, word: str, choices: Sequence[str], span: Span) -> None:
@@ -286,12 +315,12 @@ class Checker:
         if word not in choices:
             self.found.append(unknown("choice", word, choices, span, "R308"))
 
-    def pinned(self, node: ir.Call, given: Mapping[str, Span], known: Mapping[str, object]) -> None:
+    def pinned(self, given: Mapping[str, Span], known: Mapping[str, object]) -> None:
         """Warn of a similarity threshold that names no embedder: it means nothing without one."""
         if "tau" in given and "embedder" in known and "embedder" not in given:
             self.report(
                 "R401", "a threshold on similarity with no embedder pinned beside it",
-                given["tau"], "add embedder: \"name\": each embedder needs its own threshold",
+                given["tau"], 'add embedder: "name": each embedder needs its own threshold',
                 severity=Severity.WARNING,
             )  # fmt: skip
 
@@ -326,9 +355,17 @@ class Checker:
                 limit = self.count(value, argument.value.span, "limit")
                 kinds.setdefault("limit", NUMBER)
             if argument.name not in kinds:
-                self.found.append(unknown(f"input of {call.name}", argument.name, kinds, where, "R204"))
+                self.found.append(
+                    unknown(f"input of {call.name}", argument.name, kinds, where, "R204")
+                )
             elif not assignable(value.type, kinds[argument.name]):
-                self.mismatch("R301", f"{call.name}: {argument.name} is", value, kinds[argument.name], argument.value.span)
+                self.mismatch(
+                    "R301",
+                    f"{call.name}: {argument.name} is",
+                    value,
+                    kinds[argument.name],
+                    argument.value.span,
+                )
         return s.Value(type=substitute(returns, bound), span=call.span), limit
 
     def each(self, node: ir.Each, scope: s.Scope) -> s.Value:
@@ -482,7 +519,7 @@ def literal_type(node: ir.Literal) -> Type:
 
 def _positive(value: s.Value) -> bool:
     literal = value.constant.value if value.constant else None
-    return isinstance(literal, Decimal) and not isinstance(literal, bool) and literal > 0
+    return isinstance(literal, Decimal) and literal > 0
 
 
 def _named(kind: Type) -> str:

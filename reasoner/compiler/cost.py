@@ -1,6 +1,7 @@
 """What a plan can cost at most, before it runs: model calls, searches, embedded texts."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from reasoner import plan as p
 from reasoner.op import Catalog
@@ -70,6 +71,8 @@ def _step(step: p.Step, catalog: Catalog, depth: int, times: int, lines: list[Li
             if "calls" in step.limits and int(step.limits["calls"]) < cost.calls:
                 cost = Cost(int(step.limits["calls"]), cost.searches, cost.embeddings)
                 formula = f"min({formula}, {step.limits['calls']})"
+        case _:
+            assert_never(step)
     lines.insert(slot, Line(step.id, depth, times, cost, formula))
     return cost
 

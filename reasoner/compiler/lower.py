@@ -63,6 +63,7 @@ class _Lowering:
     program: Program
     catalog: Catalog
     ids: set[str] = field(default_factory=set)
+    sizes: dict[str, int] = field(default_factory=dict)
 
     def fresh(self, wanted: str) -> str:
         number, name = 1, wanted
@@ -124,6 +125,7 @@ class _Lowering:
             case _:
                 assert_never(node)
         steps.append(step)
+        self.note_size(step)
         return p.Ref(id=step.id)
 
     def call(
@@ -223,16 +225,18 @@ class _Lowering:
         value = None
         if policy is not None and policy.value is not None:
             value = self.operand(policy.value, names, prefix, steps)
-        bound = self.size(items, steps)
+        bound = self.size(items)
         if node.limit is not None:
             limit = _whole(self.operand(node.limit, names, prefix, []))
             bound = limit if bound is None else min(limit, bound)
+        if bound is None:
+            raise AssertionError("the checker lets only bounded lists through here")
         name = policy.policy if policy else "fail"
         return p.EachStep(
             id=id_,
             var=var,
             items=items,
-            bound=0 if bound is None else bound,
+            bound=bound,
             on_error=name,
             default=value if name == "default" else None,
             quorum=_whole(value) if name == "quorum" and value is not None else 0,
@@ -240,7 +244,7 @@ class _Lowering:
             place=node.span.place,
         )
 
-    def size(self, items: p.Operand, steps: list[p.Step]) -> int | None:
+    def size(self, items: p.Operand) -> int | None:
         """Return the largest length of a list, from the step that makes it."""
         match items:
             case p.Seq():
@@ -248,17 +252,21 @@ class _Lowering:
             case p.Const():
                 return None
             case p.Ref():
-                step = next((s for s in steps if s.id == items.id), None)
+                return self.sizes.get(items.id)
+
+    def note_size(self, step: p.Step) -> None:
+        """Keep the largest length of the list that a step makes, if it is known."""
         match step:
             case p.AskStep(limit=p.Const() as limit):
-                return _whole(limit)
+                self.sizes[step.id] = _whole(limit)
             case p.EachStep():
-                return step.bound
+                self.sizes[step.id] = step.bound
             case p.OpStep():
                 bounded = self.catalog[step.op].bounded_by
-                return _whole(step.options[bounded]) if bounded in step.options else None
+                if bounded is not None and bounded in step.options:
+                    self.sizes[step.id] = _whole(step.options[bounded])
             case _:
-                return None
+                pass
 
     def dialog(
         self,

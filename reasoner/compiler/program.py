@@ -43,7 +43,9 @@ def link(module: ir.Module, load: Loader) -> tuple[Program | None, list[Diagnost
             if name.name in known:
                 define(known[name.name], name.span)
             else:
-                found.append(unknown(f"prompt in {use.path!r}", name.name, known, name.span, "R206"))
+                found.append(
+                    unknown(f"prompt in {use.path!r}", name.name, known, name.span, "R206")
+                )
     for prompt in module.prompts:
         define(prompt, prompt.name_span)
     if not module.methods:
@@ -71,9 +73,7 @@ def twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
     )
 
 
-def with_variant(
-    method: ir.Method, variant: ir.Variant
-) -> tuple[ir.Method, list[Diagnostic]]:
+def with_variant(method: ir.Method, variant: ir.Variant) -> tuple[ir.Method, list[Diagnostic]]:
     """Return the method with a variant's bindings, parameters or returned value put in."""
     found: list[Diagnostic] = []
     params = list(method.params)
@@ -108,9 +108,7 @@ def with_variant(
     return replace(method, params=tuple(params), body=block), found
 
 
-def with_settings(
-    method: ir.Method, settings: Mapping[str, ir.Param]
-) -> ir.Method:
+def with_settings(method: ir.Method, settings: Mapping[str, ir.Param]) -> ir.Method:
     """Return the method with other values for some of its parameters."""
     params = tuple(settings.get(p.name, p) for p in method.params)
     return replace(method, params=params)

@@ -23,9 +23,7 @@ def read_type(node: ir.TypeExpr, found: list[Diagnostic]) -> Type:
         return UNKNOWN
     if len(node.args) != wanted:
         how = f"{node.name}[T]" if wanted else node.name
-        found.append(
-            Diagnostic(code="R205", message=f"this type is written {how}", span=node.span)
-        )
+        found.append(Diagnostic(code="R205", message=f"this type is written {how}", span=node.span))
         return UNKNOWN
     return Type(node.name, tuple(read_type(a, found) for a in node.args))
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lark import Lark, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.lexer import Token
 
-from reasoner.errors import Diagnostic, RecipeError, Related
 from reasoner.bundled import folder
+from reasoner.errors import Diagnostic, RecipeError, Related
 from reasoner.source import Source, Span
 
 #: Longest text and deepest nesting that are read at all: more is no recipe, but an attack.
@@ -80,10 +80,8 @@ def _refuse_excess(text: str, source: Source, offsets: Sequence[int]) -> None:
             )
 
 
-def _fail(
-    error: UnexpectedInput, text: str, source: Source, offsets: Sequence[int]
-) -> NoReturn:
-    at = min(error.pos_in_stream or 0, len(text)) if text else 0
+def _fail(error: Any, text: str, source: Source, offsets: Sequence[int]) -> NoReturn:
+    at = min(error.pos_in_stream or 0, len(text))
     expected: set[str] = set()
     match error:
         case UnexpectedToken():
@@ -143,7 +141,7 @@ def _advice(text: str, at: int) -> str:
         return 'texts are written in double quotes: "..."'
     if rest.startswith("="):
         return "an option is written 'name: value', a binding 'name = value'"
-    if rest.startswith("<-") or rest.startswith(":="):
+    if rest.startswith(("<-", ":=")):
         return "a binding is written 'name = value'"
     if text[:at].count('"') % 2:
         return "a text in quotes is not closed"

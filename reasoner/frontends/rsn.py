@@ -181,9 +181,7 @@ class Builder:
                 return self.call(tree)
             case "ask":
                 call, role, role_span, options = self.call_by(tree.children[0])
-                return ir.Ask(
-                    call=call, role=role, role_span=role_span, options=options, span=span
-                )
+                return ir.Ask(call=call, role=role, role_span=role_span, options=options, span=span)
             case "each":
                 return self.each(tree)
             case "dialog":
@@ -326,6 +324,4 @@ def _is_text(statement: ir.Statement) -> bool:
 def _stripped(text: ir.Text) -> ir.Text:
     start = len(text.value) - len(text.value.lstrip())
     end = len(text.value.rstrip())
-    return ir.Text(
-        value=text.value[start:end], offsets=text.offsets[start:end], span=text.span
-    )
+    return ir.Text(value=text.value[start:end], offsets=text.offsets[start:end], span=text.span)

@@ -29,7 +29,11 @@ def unquote(raw: str, offsets: Sequence[int], span: Span) -> ir.Text:
         at.extend([offsets[index]] * len(text))
         index += width
     value = "".join(chars)
-    return dedent(value, at, span) if quotes == 3 else ir.Text(value=value, offsets=tuple(at), span=span)
+    return (
+        dedent(value, at, span)
+        if quotes == 3
+        else ir.Text(value=value, offsets=tuple(at), span=span)
+    )
 
 
 def _is_hex(digits: str) -> bool:

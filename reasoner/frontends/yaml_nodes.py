@@ -7,7 +7,7 @@ text, and hostile nesting cannot exhaust the stack.
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import yaml
 
@@ -55,7 +55,7 @@ YamlNode = Scalar | Mapping | Sequence
 class _Open:
     """A collection whose end has not come yet."""
 
-    start: yaml.Event
+    start: Any
     children: list[YamlNode]
 
 
@@ -81,7 +81,6 @@ def load(source: Source) -> YamlNode | None:
         _fail("R110", message, Span(source, at, at + 1), hint)
     except yaml.YAMLError as error:
         _fail("R110", f"this is not YAML: {error}".split("\n")[0], Span(source, 0, 0))
-    return None
 
 
 def _build(source: Source, loader: type) -> YamlNode | None:
@@ -95,7 +94,9 @@ def _build(source: Source, loader: type) -> YamlNode | None:
             case yaml.DocumentStartEvent():
                 documents += 1
                 if documents > 1:
-                    _fail("R111", "a second YAML document starts here", span, "one file, one recipe")
+                    _fail(
+                        "R111", "a second YAML document starts here", span, "one file, one recipe"
+                    )
             case yaml.AliasEvent():
                 _fail("R112", "anchors and aliases are not allowed", span, "write the value again")
             case yaml.ScalarEvent():
@@ -124,7 +125,7 @@ def _build(source: Source, loader: type) -> YamlNode | None:
     return root
 
 
-def _close(source: Source, opened: _Open, end: yaml.Event) -> YamlNode:
+def _close(source: Source, opened: _Open, end: Any) -> YamlNode:
     start = opened.start.start_mark.index
     stop = end.end_mark.index
     # A block collection ends at the next token: blanks and comments in between are not its own.
@@ -147,14 +148,14 @@ def _close(source: Source, opened: _Open, end: yaml.Event) -> YamlNode:
     return Mapping(tuple(pairs), span)
 
 
-def _refuse_extras(event: yaml.NodeEvent, span: Span) -> None:
+def _refuse_extras(event: Any, span: Span) -> None:
     if event.anchor is not None:
         _fail("R112", "anchors and aliases are not allowed", span, "write the value again")
     if event.tag is not None:
         _fail("R115", f"the tag {event.tag!r} is not allowed", span, "leave it out")
 
 
-def _span(source: Source, event: yaml.Event) -> Span:
+def _span(source: Source, event: Any) -> Span:
     start = event.start_mark.index
     stop = event.end_mark.index
     if isinstance(event, yaml.ScalarEvent):
@@ -163,9 +164,7 @@ def _span(source: Source, event: yaml.Event) -> Span:
     return Span(source, start, max(start, stop))
 
 
-def _fail(
-    code: str, message: str, span: Span, hint: str = "", *related: Related
-) -> NoReturn:
+def _fail(code: str, message: str, span: Span, hint: str = "", *related: Related) -> NoReturn:
     raise RecipeError(
         [Diagnostic(code=code, message=message, span=span, hint=hint, related=related)]
     )

@@ -111,7 +111,9 @@ class _Reader:
 
     def type(self, node: y.YamlNode) -> ir.TypeExpr:
         if isinstance(node, y.Sequence):
-            self.fail("R121", "a type is one word", node.span, 'put List[...] in quotes: "List[Text]"')
+            self.fail(
+                "R121", "a type is one word", node.span, 'put List[...] in quotes: "List[Text]"'
+            )
         tree, build = self.leaf(self.scalar(node, "a type"), "type")
         return build.type(tree)
 
@@ -285,7 +287,11 @@ class _Reader:
     def mapping(self, node: y.YamlNode, what: str, keys: Sequence[str]) -> y.Mapping:
         if not isinstance(node, y.Mapping):
             self.fail("R121", f"expected {what}: 'key: value' pairs", node.span)
-        wrong = [unknown("key", k.value, keys, k.span, "R125") for k, _ in node.pairs if k.value not in keys]
+        wrong = [
+            unknown("key", k.value, keys, k.span, "R125")
+            for k, _ in node.pairs
+            if k.value not in keys
+        ]
         if wrong:
             raise RecipeError(wrong)
         return node

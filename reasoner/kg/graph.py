@@ -73,9 +73,7 @@ class KnowledgeGraph:
             return Fact(head, main, tail)
         return fact if main == row.name else Fact(fact.tail, main, fact.head)
 
-    def grouped(
-        self, triples: Sequence[TripleId]
-    ) -> list[tuple[str, tuple[TripleId, ...]]]:
+    def grouped(self, triples: Sequence[TripleId]) -> list[tuple[str, tuple[TripleId, ...]]]:
         """Return one sentence for all triples of one head and relation, in order of the first."""
         groups: dict[tuple[int, int], list[TripleId]] = {}
         for triple in triples:

@@ -114,7 +114,9 @@ def _build(
     declared = tables.read_entities(entities) if entities else None
     nodes = _entities(raw, declared)
     ids = {n: i for i, n in enumerate(nodes["name"].to_list())}
-    labels = list(dict.fromkeys([*manifest.relations, *raw["relation"].unique(maintain_order=True)]))
+    labels = list(
+        dict.fromkeys([*manifest.relations, *raw["relation"].unique(maintain_order=True)])
+    )
     used = set(raw["relation"].to_list())
     labels = [label for label in labels if label in used]
     rank = {label: i for i, label in enumerate(labels)}
@@ -133,13 +135,6 @@ def _build(
         },
         schema=tables.TRIPLES,
     )
-    names = nodes["name"].to_list()
-    name_rank = np.empty(len(names), dtype=np.int32)
-    name_rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(
-        len(names), dtype=np.int32
-    )
-    h, r, t = (table[c].to_numpy() for c in ("head", "relation", "tail"))
-    weight = table["weight"].to_numpy()
     meta = {
         "name": name,
         "fingerprint": key,
@@ -148,6 +143,16 @@ def _build(
         "embedder": manifest.embedder,
         "dropped": asdict(dropped),
     }
+    _write(folder, nodes, table, meta)
+
+
+def _write(folder: Path, nodes: pl.DataFrame, table: pl.DataFrame, meta: dict[str, Any]) -> None:
+    """Write a compiled graph beside its place and move it there whole."""
+    names = nodes["name"].to_list()
+    rank = np.empty(len(names), dtype=np.int32)
+    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names), dtype=np.int32)
+    h, r, t = (table[c].to_numpy() for c in ("head", "relation", "tail"))
+    weight = table["weight"].to_numpy()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
@@ -156,9 +161,9 @@ def _build(
     try:
         table.write_ipc(work / "triples.arrow")
         nodes.write_ipc(work / "entities.arrow")
-        np.save(work / "name_rank.npy", name_rank)
-        adjacency.build(h, r, t, weight, name_rank, len(names)).save(work, "out")
-        adjacency.build(t, r, h, weight, name_rank, len(names)).save(work, "into")
+        np.save(work / "name_rank.npy", rank)
+        adjacency.build(h, r, t, weight, rank, len(names)).save(work, "out")
+        adjacency.build(t, r, h, weight, rank, len(names)).save(work, "into")
         (work / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
         try:
             work.replace(folder)
@@ -173,7 +178,6 @@ def _build(
 
 def _entities(raw: pl.DataFrame, declared: pl.DataFrame | None) -> pl.DataFrame:
     """Return one row per entity: declared ones first, then in order of occurrence."""
-    seen = pl.concat([raw.select(name="head"), raw.select(name="tail")])
     # Interleave, so that ids follow the order of the triples and an appended triple adds last.
     seen = pl.DataFrame(
         {"name": np.stack([raw["head"].to_numpy(), raw["tail"].to_numpy()], axis=1).ravel()},
@@ -233,9 +237,9 @@ def _exact_inverses(head: Any, relation: Any, tail: Any, nodes: int) -> dict[int
         forward[label] = np.sort(h * nodes + t)
         backward[label] = np.sort(t * nodes + h)
     pairs: dict[int, int] = {}
-    for one in forward:
-        for other in forward:
-            if other not in pairs and np.array_equal(forward[one], backward[other]):
+    for one, mine in forward.items():
+        for other, theirs in backward.items():
+            if other not in pairs and np.array_equal(mine, theirs):
                 pairs[one], pairs[other] = other, one
                 break
     return pairs

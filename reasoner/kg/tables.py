@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -9,14 +10,14 @@ from reasoner.errors import GraphError
 
 #: ``head``, ``tail`` are rows of the entities table, ``relation`` a row of the relations table;
 #: the row of a triple is its id.
-TRIPLES = {
+TRIPLES: dict[str, Any] = {
     "head": pl.Int32,
     "relation": pl.Int32,
     "tail": pl.Int32,
     "weight": pl.Float64,
     "strength": pl.Float64,
 }
-ENTITIES = {"name": pl.String, "kind": pl.String, "aliases": pl.List(pl.String)}
+ENTITIES: dict[str, Any] = {"name": pl.String, "kind": pl.String, "aliases": pl.List(pl.String)}
 
 _HEADERS = ({"head", "relation", "tail"}, {"subject", "predicate", "object"})
 _COLUMNS = {"subject": "head", "predicate": "relation", "object": "tail"}

@@ -6,9 +6,15 @@ from dataclasses import replace
 
 from reasoner.op import Context, Effect, Fact, operator
 from reasoner.values import (
-    Chain, ChainStatus, Claim, Conflict, Evidence, Findings, TripleId, union,
+    Chain,
+    ChainStatus,
+    Claim,
+    Conflict,
+    Evidence,
+    Findings,
+    TripleId,
+    union,
 )  # fmt: skip
-
 
 _WORD = re.compile(r"\w+")
 
@@ -74,9 +80,7 @@ def _claims(ctx: Context, chains: Sequence[Chain]) -> list[Claim]:
                 continue
             old = found.get(fact)
             if old is None:
-                found[fact] = Claim(
-                    triple, fact.head.name, fact.relation, fact.tail.name, (index,)
-                )
+                found[fact] = Claim(triple, fact.head.name, fact.relation, fact.tail.name, (index,))
             elif index not in old.chains:
                 found[fact] = replace(old, chains=(*old.chains, index))
     return list(found.values())
@@ -138,9 +142,7 @@ async def _settle(
     )
 
 
-def _support(
-    ctx: Context, claim: Claim, chains: Sequence[Chain]
-) -> list[tuple[int, TripleId]]:
+def _support(ctx: Context, claim: Claim, chains: Sequence[Chain]) -> list[tuple[int, TripleId]]:
     """Return the distinct (chain, triple) pairs that corroborate a claim, in order."""
     found: dict[tuple[int, Fact], TripleId] = {}
     for index, chain in enumerate(chains):

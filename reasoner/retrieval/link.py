@@ -72,9 +72,7 @@ class NameLinker:
                 table.setdefault(key, index)
         return table
 
-    async def link(
-        self, mentions: Sequence[str], *, tau: float, sim: Similarity
-    ) -> list[Linked]:
+    async def link(self, mentions: Sequence[str], *, tau: float, sim: Similarity) -> list[Linked]:
         """Link each mention, in order; those without a literal match are embedded together."""
         found: dict[str, Linked] = {}
         for mention in dict.fromkeys(mentions):
@@ -115,8 +113,7 @@ class NameLinker:
         scores = np.round(row, 6)
         best = np.lexsort((np.arange(len(scores)), -scores))[:limit]
         return [
-            Linked(text, self._entity(int(i)), float(scores[i]), LinkMethod.EMBEDDING)
-            for i in best
+            Linked(text, self._entity(int(i)), float(scores[i]), LinkMethod.EMBEDDING) for i in best
         ]
 
     def _literal(self, mention: str) -> Linked | None:

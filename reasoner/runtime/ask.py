@@ -47,9 +47,7 @@ async def ask(
         text += "\n\n" + _form(shape)
     messages = [Message("user", text)]
     view = View(task=prompt.task, returns=prompt.returns, inputs=values, limit=limit)
-    request = Request(
-        messages=(), view=view, schema=shape if able else None, settings=settings
-    )
+    request = Request(messages=(), view=view, schema=shape if able else None, settings=settings)
     problem = ""
     result: object = None
     for attempt in range(step.retries + 1):

@@ -5,7 +5,7 @@ reported.
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from reasoner.values import Answer, Candidate, Citation
@@ -24,7 +24,7 @@ class Cited:
     forged: tuple[str, ...]
 
 
-def check(text: str, retrieved: Set[str]) -> Cited:
+def check(text: str, retrieved: AbstractSet[str]) -> Cited:
     """Return a text with every citation checked against the ids that were retrieved.
 
     A citation covers the sentence in which it stands. Markers of forged ids are removed.
@@ -52,9 +52,7 @@ def check(text: str, retrieved: Set[str]) -> Cited:
     return Cited(clean, _by_sentence(clean, marks), tuple(forged))
 
 
-def _by_sentence(
-    text: str, marks: list[tuple[int, int, tuple[str, ...]]]
-) -> tuple[Citation, ...]:
+def _by_sentence(text: str, marks: list[tuple[int, int, tuple[str, ...]]]) -> tuple[Citation, ...]:
     """Return one citation per sentence that holds marks, or directly precedes them."""
     bounds = [0, *(m.end() for m in _SENTENCE.finditer(text)), len(text)]
     found: dict[tuple[int, int], dict[str, None]] = {}
@@ -70,7 +68,9 @@ def _by_sentence(
     )
 
 
-def answer(text: str, retrieved: Set[str], candidates: tuple[Candidate, ...] = ()) -> Answer:
+def answer(
+    text: str, retrieved: AbstractSet[str], candidates: tuple[Candidate, ...] = ()
+) -> Answer:
     """Return an answer with checked citations."""
     cited = check(text.strip(), retrieved)
     return Answer(cited.text, cited.citations, candidates, rejected=cited.forged)

@@ -18,7 +18,15 @@ from reasoner.runtime import citations, render, replies
 from reasoner.runtime.budget import Budget
 from reasoner.runtime.session import Session
 from reasoner.values import (
-    Answer, Chain, ChainStatus, Evidence, Linked, Part, Search, SearchStatus, union,
+    Answer,
+    Chain,
+    ChainStatus,
+    Evidence,
+    Linked,
+    Part,
+    Search,
+    SearchStatus,
+    union,
 )  # fmt: skip
 
 RESULT = ("<result>", "</result>")

@@ -176,7 +176,9 @@ class Executor:
         assert isinstance(items, tuple | list)  # noqa: S101 - the checker saw to it
         path = scope.path(step.id)
         if len(items) > step.bound:
-            self.session.trace.add("truncated", path, kept=step.bound, dropped=len(items) - step.bound)
+            self.session.trace.add(
+                "truncated", path, kept=step.bound, dropped=len(items) - step.bound
+            )
             items = items[: step.bound]
         results: list[object] = [None] * len(items)
 
@@ -248,9 +250,7 @@ def _order(block: p.Block) -> _Order:
     waits = tuple(
         frozenset(places[n] for n in p.needs(step) if n in places) for step in block.steps
     )
-    wakes = tuple(
-        tuple(j for j, w in enumerate(waits) if i in w) for i in range(len(block.steps))
-    )
+    wakes = tuple(tuple(j for j, w in enumerate(waits) if i in w) for i in range(len(block.steps)))
     line = all(i - 1 in w for i, w in enumerate(waits) if i)
     return _Order(waits, wakes, line)
 
@@ -277,7 +277,7 @@ def best_so_far(values: Values) -> Findings | tuple[Chain, ...] | Evidence | Non
             return value
     for value in reversed(list(values.values())):
         if isinstance(value, tuple) and value and all(isinstance(v, Chain) for v in value):
-            return value  # type: ignore[return-value]
+            return value
     for value in reversed(list(values.values())):
         if isinstance(value, Evidence):
             return value

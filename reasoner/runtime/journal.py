@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from reasoner.errors import JournalError
 
@@ -65,7 +65,7 @@ class Journal:
     _failed: JournalError | None = None
     _closing: bool = False
 
-    async def __aenter__(self) -> "Journal":
+    async def __aenter__(self) -> Self:
         """Open the file and start writing."""
         if self.path is not None:
             try:
@@ -174,7 +174,9 @@ def read(path: Path) -> tuple[list[Entry], int]:
         if body is None or end < 0:
             if end < 0 or end == len(data) - 1:
                 return entries, len(data) - at  # torn: the writer died inside this line
-            raise JournalError(f"{path}: the journal is damaged at byte {at} (line {len(entries) + 1})")
+            raise JournalError(
+                f"{path}: the journal is damaged at byte {at} (line {len(entries) + 1})"
+            )
         entries.append(Entry(body["kind"], body["key"], body["parts"], body["value"]))
         previous = digest(_unsealed(line))
         at = end + 1

@@ -12,12 +12,22 @@ from reasoner.op import Graph
 from reasoner.plan import PromptPlan, exact
 from reasoner.template import Hole, pieces
 from reasoner.values import (
-    Answer, Chain, ChainStatus, Conflict, Evidence, Findings, Linked, TripleId, triple_label,
+    Answer,
+    Chain,
+    ChainStatus,
+    Conflict,
+    Evidence,
+    Findings,
+    Linked,
+    TripleId,
+    triple_label,
 )  # fmt: skip
 
 #: Longest name or sentence of data that is shown to a model, in characters.
 MAX_DATA = 600
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
+_BREAKS = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+"
+)
 _MARKS = re.compile(r"([<\[|])")
 
 
@@ -87,9 +97,7 @@ def evidence(found: Evidence, graph: Graph) -> str:
 def sentences(found: Evidence, graph: Graph) -> str:
     """Return one line per path, and per triple that is on no path."""
     on_path = {t for path in found.paths for t in path}
-    lines = [
-        f"path: {'; '.join(_sentence(t, graph) for t in path)}" for path in found.paths
-    ]
+    lines = [f"path: {'; '.join(_sentence(t, graph) for t in path)}" for path in found.paths]
     lines += [_sentence(t, graph) for t in found.triples if t not in on_path]
     return "\n".join(lines)
 

@@ -6,7 +6,8 @@ rung reads is a `Misfit`, on which the model is asked again.
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -54,7 +55,7 @@ def schema(kind: Type, limit: int | None) -> Schema | None:
     return None
 
 
-def read(kind: Type, text: str, retrieved: Set[str]) -> object:
+def read(kind: Type, text: str, retrieved: AbstractSet[str]) -> object:
     """Return the value that a reply stands for.
 
     Raises
@@ -106,7 +107,7 @@ def _refuse(constant: str) -> object:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _answer(text: str, retrieved: Set[str]) -> object:
+def _answer(text: str, retrieved: AbstractSet[str]) -> object:
     data = _json(text)
     if isinstance(data, dict) and isinstance(data.get("answer"), str):
         names = data.get("candidates")

@@ -1,7 +1,8 @@
 """From what happened to the audit record."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from reasoner import record as r
 from reasoner.op import Graph
@@ -12,10 +13,19 @@ from reasoner.runtime.session import Session
 from reasoner.runtime.trace import Event
 from reasoner.types import TEXT, list_of
 from reasoner.values import (
-    Answer, Chain, Citation, Claim, Conflict, Findings, Linked, Search, TripleId,
+    Answer,
+    Chain,
+    Citation,
+    Claim,
+    Conflict,
+    Findings,
+    Linked,
+    Search,
+    TripleId,
 )  # fmt: skip
 
-_NOTICES = {
+_Say = Callable[[Mapping[str, Any]], str]
+_NOTICES: Mapping[str, _Say] = {
     "model_error": lambda d: f"call failed: {d['error']}",
     "misfit": lambda d: f"reply not readable: {d['reason']}",
     "fallback": lambda d: f"{d['reason']}; used {d['used']}",
@@ -187,12 +197,13 @@ def _call(event: Event) -> dict[str, object]:
     }
 
 
-def _notices(session: Session) -> list[dict[str, str]]:
-    return [
-        {"kind": kind, "path": e.path, "text": str(text(e.data))[:2000]}
-        for kind, text in _NOTICES.items()
+def _notices(session: Session) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = [
+        {"kind": kind, "path": e.path, "text": say(e.data)[:2000]}
+        for kind, say in _NOTICES.items()
         for e in session.trace.of(kind)
     ]
+    return found
 
 
 def _budget(session: Session, budget: Budget) -> dict[str, object]:

@@ -69,9 +69,13 @@ def negotiate(plan: Plan, models: Mapping[str, ChatModel]) -> list[str]:
             )
         if isinstance(step, DialogStep):
             if Capability.CONTINUE not in model.capabilities:
-                notes[f"{step.role}: searches by chat turns ({model.id} continues no prefix)"] = None
+                notes[f"{step.role}: searches by chat turns ({model.id} continues no prefix)"] = (
+                    None
+                )
             if Capability.STOP not in model.capabilities:
-                notes[f"{step.role}: text is cut at tool calls ({model.id} has no stop strings)"] = None
+                notes[
+                    f"{step.role}: text is cut at tool calls ({model.id} has no stop strings)"
+                ] = None
         elif Capability.JSON_SCHEMA not in model.capabilities:
             notes[f"{step.role}: replies are parsed ({model.id} decodes no JSON schema)"] = None
     return list(notes)
@@ -91,8 +95,8 @@ async def run(
     Cancellation passes through after everything that was started has stopped.
     """
     allowed = dict(plan.limits)
-    for name, value in limits.items():
-        allowed[name] = min(value, allowed.get(name, value))
+    for name, most in limits.items():
+        allowed[name] = min(most, allowed.get(name, most))
     closing = any(s.id in refs(plan.body.result) for s in plan.body.steps if isinstance(s, AskStep))
     budget = Budget(session.clock, allowed, closing=int(closing))
     executor = Executor(session, plan)

@@ -64,7 +64,9 @@ class Session:
                 try:
                     reply = await self._send(model, request, budget)
                 except ModelError as error:
-                    self.trace.add("model_error", path, role=role, attempt=attempt, error=str(error))
+                    self.trace.add(
+                        "model_error", path, role=role, attempt=attempt, error=str(error)
+                    )
                     if not error.retry or attempt == TRANSPORT_RETRIES:
                         raise
                 else:
@@ -129,5 +131,3 @@ def _reply(value: Mapping[str, object]) -> Reply:
         usage=Usage(**usage),
         model=str(value["model"]),
     )
-
-

@@ -31,7 +31,7 @@ class ScriptedModel:
     capabilities: frozenset[Capability] = frozenset(Capability)
     concurrency: int = 64
     delay: Callable[[Request], float] | None = None
-    usage: Usage = Usage(10, 5)
+    usage: Usage = field(default_factory=lambda: Usage(10, 5))
     requests: list[Request] = field(default_factory=list)
     running: int = 0
     most_running: int = 0
@@ -123,9 +123,7 @@ class LiteralLinker:
 
     names: Mapping[str, Linked] = field(default_factory=dict)
 
-    async def link(
-        self, mentions: Sequence[str], *, tau: float, sim: Similarity
-    ) -> list[Linked]:
+    async def link(self, mentions: Sequence[str], *, tau: float, sim: Similarity) -> list[Linked]:
         """Link each mention by its folded name."""
         del tau, sim
         from reasoner.values import LinkMethod

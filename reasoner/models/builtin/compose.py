@@ -72,7 +72,9 @@ def _between(
     for triple, fact in facts.items():
         pair = {fact.head.name, fact.tail.name}
         if len(pair) == 2 and pair <= names and (ends is None or len(pair & ends) == 1):
-            found.setdefault(frozenset({fact.head.name, fact.relation, fact.tail.name, triple}), triple)
+            found.setdefault(
+                frozenset({fact.head.name, fact.relation, fact.tail.name, triple}), triple
+            )
     return list(found.values())
 
 
@@ -86,8 +88,7 @@ def _sentences(mind: Mind, triples: Sequence[TripleId]) -> list[str]:
             said.add(reading)
             fresh.append(triple)
     return [
-        f"{text} [{', '.join(f'T{t}' for t in ids)}]."
-        for text, ids in mind.graph.grouped(fresh)
+        f"{text} [{', '.join(f'T{t}' for t in ids)}]." for text, ids in mind.graph.grouped(fresh)
     ]
 
 

@@ -41,9 +41,7 @@ DETOUR = 0.1
 MAX_ROUTES = 20_000
 
 
-async def rank(
-    mind: Mind, question: str, triples: Iterable[Triple]
-) -> list[tuple[str, float]]:
+async def rank(mind: Mind, question: str, triples: Iterable[Triple]) -> list[tuple[str, float]]:
     """Return the entities of the evidence with their scores, best answer first."""
     evidence = list(dict.fromkeys(triples))
     given = await mind.given(question)

@@ -1,0 +1,124 @@
+"""``check``, ``plan`` and ``ops``: everything about a recipe before it runs."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from reasoner import api
+from reasoner.catalog import builtin
+from reasoner.cli.arguments import add_recipe, pairs
+from reasoner.errors import Diagnostic, Severity, UsageError, did_you_mean
+
+
+def add(commands: Any) -> None:
+    """Add the commands."""
+    check = commands.add_parser("check", help="find every mistake of recipes, without running them")
+    check.add_argument("recipes", nargs="+", help="recipe files, folders of them, or bundled names")
+    check.add_argument("--format", choices=("text", "json"), default="text")
+    check.set_defaults(run=_check)
+    plan = commands.add_parser(
+        "plan", help="show what a recipe compiles to, and what it costs at most"
+    )
+    add_recipe(plan)
+    plan.add_argument(
+        "--cost", action="store_true", help="bounds of calls, searches and embeddings"
+    )
+    plan.add_argument("--json", action="store_true", help="the plan as canonical JSON")
+    plan.set_defaults(run=_plan)
+    ops = commands.add_parser("ops", help="list the operators, or show one")
+    ops.add_argument("name", nargs="?")
+    ops.add_argument("--json", action="store_true")
+    ops.set_defaults(run=_ops)
+
+
+def _check(args: argparse.Namespace) -> int:
+    files = [f for name in args.recipes for f in _files(name)]
+    findings: list[Diagnostic] = []
+    for file in files:
+        findings += api.check(file).findings
+    if args.format == "json":
+        print(json.dumps([d.to_json() for d in findings], indent=1, ensure_ascii=False))
+    for finding in findings if args.format == "text" else ():
+        print(finding.render(), end="\n\n")
+    errors = sum(d.severity is Severity.ERROR for d in findings)
+    warnings = len(findings) - errors
+    if args.format == "text":
+        what = files[0].name if len(files) == 1 else f"{len(files)} files"
+        print(f"{what}: {errors} errors, {warnings} warnings" if findings else f"{what}: ok")
+    return 2 if errors else 0
+
+
+def _files(name: str) -> list[Path]:
+    path = Path(name)
+    if not path.is_dir():
+        return [api.find_recipe(name)]
+    found = sorted(f for f in path.rglob("*") if f.suffix in api.NOTATIONS and f.is_file())
+    if not found:
+        raise UsageError(f"{name}: the folder holds no {' or '.join(api.NOTATIONS)} file")
+    return found
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from reasoner.compiler.cost import price
+    from reasoner.compiler.explain import explain
+
+    settings = pairs(args.set, "--set")
+    compiled = api.compile_recipe(args.recipe, variant=args.variant, settings=settings)
+    total, lines = price(compiled, builtin())
+    if args.json:
+        document = json.loads(compiled.canonical())
+        if args.cost:
+            document = {
+                "hash": compiled.hash,
+                "calls": total.calls,
+                "searches": total.searches,
+                "embeddings": total.embeddings,
+                "steps": [
+                    {"step": x.step, "times": x.times, "calls": x.cost.calls,
+                     "searches": x.cost.searches, "embeddings": x.cost.embeddings,
+                     "formula": x.formula}
+                    for x in lines
+                ],
+            }  # fmt: skip
+        print(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False))
+        return 0
+    print(explain(compiled))
+    if args.cost:
+        print(
+            f"\n{'at most':<34}{'times':>6}{'calls':>7}{'searches':>10}{'embeddings':>12}  formula"
+        )
+        for x in lines:
+            name = "  " * x.depth + x.step
+            print(
+                f"{name:<34}{x.times:>6}{x.cost.calls:>7}{x.cost.searches:>10}"
+                f"{x.cost.embeddings:>12}  {x.formula}"
+            )
+        print(
+            f"{'in all':<34}{'':>6}{total.calls:>7}{total.searches:>10}{total.embeddings:>12}"
+            "  retries of failed calls come on top"
+        )
+    else:
+        print(f"\nat most {total.calls} model calls and {total.searches} searches; see --cost")
+    return 0
+
+
+def _ops(args: argparse.Namespace) -> int:
+    catalog = builtin()
+    if args.name is None:
+        if args.json:
+            print(json.dumps({n: s.signature for n, s in catalog.items()}, indent=1))
+            return 0
+        for spec in catalog.values():
+            print(f"{spec.name:<12} {spec.doc.splitlines()[0]}")
+        return 0
+    if args.name not in catalog:
+        hint = did_you_mean(args.name, catalog) or f"there are: {', '.join(catalog)}"
+        raise UsageError(f"no operator {args.name!r}; {hint}")
+    spec = catalog[args.name]
+    if args.json:
+        print(json.dumps({"signature": spec.signature, "doc": spec.doc}, indent=1))
+        return 0
+    sys.stdout.write(f"{spec.signature}\n\n{spec.doc}\n")
+    return 0

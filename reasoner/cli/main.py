@@ -1,0 +1,73 @@
+"""The commands, and the one place where errors become lines and exit codes.
+
+Exit codes: 0 done, 1 the run failed, 2 wrong usage or recipe, 3 partial answer, 130 interrupted.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from reasoner.cli import evaluate, graphs, language, runs
+from reasoner.cli.arguments import Parser
+from reasoner.errors import GraphError, ReasonerError, RecipeError, UsageError
+
+_EPILOG = """\
+first steps:
+  reasoner run mirage --question "What treats migraine?"
+  reasoner check recipes/mirage.yaml
+  reasoner kg info clinic
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    try:
+        parser = _parser()
+        args = parser.parse_args(argv)
+        if not hasattr(args, "run"):
+            parser.print_help()
+            return 2
+        return int(args.run(args))
+    except RecipeError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except (UsageError, GraphError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except ReasonerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> Parser:
+    from argparse import RawDescriptionHelpFormatter
+
+    parser = Parser(
+        prog="reasoner",
+        description="Declarative reasoning over knowledge graphs with language models.",
+        epilog=_EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"reasoner {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    runs.add(commands)
+    language.add(commands)
+    graphs.add(commands)
+    evaluate.add(commands)
+    return parser
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("reasoner")
+    except PackageNotFoundError:
+        return "(not installed)"
