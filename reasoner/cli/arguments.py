@@ -1,7 +1,6 @@
 """Arguments of the command line, and what is said about wrong ones."""
 
 import argparse
-import sys
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
@@ -11,6 +10,9 @@ from reasoner.errors import UsageError, did_you_mean
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that says what to do."""
+
+    #: The words that are being parsed, for suggestions.
+    given: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         """Raise a usage error instead of printing a page."""
@@ -31,8 +33,9 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             found += [o for o in action.option_strings if o.startswith("--")]
             if isinstance(action, argparse._SubParsersAction):
-                for word in sys.argv[1:]:
+                for word in self.given:
                     if isinstance(child := action.choices.get(word), Parser):
+                        child.given = self.given
                         found += child.flags()
         return found
 

@@ -21,8 +21,10 @@ first steps:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    _show_log()
     try:
         parser = _parser()
+        parser.given = sys.argv[1:] if argv is None else argv
         args = parser.parse_args(argv)
         if not hasattr(args, "run"):
             parser.print_help()
@@ -43,6 +45,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _show_log() -> None:
+    """Show what the package logs (long waits) as plain lines on standard error."""
+    import logging
+
+    log = logging.getLogger("reasoner")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
 
 
 def _parser() -> Parser:

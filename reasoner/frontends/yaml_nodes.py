@@ -198,8 +198,19 @@ def _plain_scalar(value: str) -> object:
     return value
 
 
-def place_of(node: YamlNode, path: tuple[str | int, ...]) -> Span:
-    """Return the span of the value at ``path`` (as pydantic spells it), or of its nearest parent."""
+def place_of(node: YamlNode, path: tuple[str | int, ...], *, key: bool = False) -> Span:
+    """Return the span of the value at ``path`` (as pydantic spells it), or of its nearest parent.
+
+    With ``key`` the span is that of the last key of the path, where there is one.
+    """
+    if key and path:
+        parent = path[:-1]
+        for step in parent:
+            if isinstance(node, Mapping) and (inner := node.get(str(step))) is not None:
+                node = inner
+        if isinstance(node, Mapping):
+            spans = [k.span for k, _ in node.pairs if k.value == str(path[-1])]
+            return spans[0] if spans else node.span
     for step in path:
         match node:
             case Mapping() if (inner := node.get(str(step))) is not None:

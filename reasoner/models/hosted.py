@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -35,7 +36,7 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE
 _SECRET_FORM = re.compile(r"\bsk-[\w-]{8,}|(?<=Bearer )[\w.~+/=-]{8,}")
 #: What LiteLLM puts before a provider's own words, and what changes from run to run in them.
 _CLASSES = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?::| -)\s*)+")
-_ADDRESS = re.compile(r" ssl:(?:default|<[^>]*>)")
+_NOISE = re.compile(r" ssl:(?:default|<[^>]*>)| Traceback \(most recent call last\):")
 _NO_KEY = re.compile(r"missing.{0,40}(?:api[ _]?key|credentials)", re.IGNORECASE)
 _GARBAGE = re.compile(
     r"json response|invalid response|Expecting |Unterminated string", re.IGNORECASE
@@ -87,6 +88,7 @@ class HostedModel:
             arguments["extra_body"] = {
                 "continue_final_message": True,
                 "add_generation_prompt": False,
+                "echo": False,
             }
         try:
             response = await self._router.acompletion(**arguments)
@@ -109,7 +111,7 @@ class HostedModel:
         if not isinstance(text, str):
             raise ModelError(f"{self.id}: the reply holds no text", retry=True)
         return Reply(
-            text=text[:MAX_REPLY],
+            text=text[:MAX_REPLY].encode(errors="replace").decode(),  # no halves of characters
             finish="length" if reason in _CUT or len(text) > MAX_REPLY else "stop",
             usage=_usage(response, request, text),
             model=self.id,
@@ -140,11 +142,9 @@ class HostedModel:
         text = str(error)
         for secret in self._secrets:
             text = text.replace(secret, "***")
-        text = _ADDRESS.sub("", _CLASSES.sub("", _SECRET_FORM.sub("***", text))).strip()
-        try:
-            text = str(json.loads(text)["error"]["message"])
-        except (ValueError, TypeError, KeyError, RecursionError):
-            pass  # not OpenAI's form of an error: shown as it is
+        text = _NOISE.sub("", _CLASSES.sub("", _SECRET_FORM.sub("***", text))).strip()
+        with suppress(ValueError, TypeError, KeyError, RecursionError):  # else shown as it is
+            text = str(json.JSONDecoder().raw_decode(text)[0]["error"]["message"])
         lines = text.strip().splitlines() or [type(error).__name__]
         return printable(lines[0][:MAX_REASON])
 

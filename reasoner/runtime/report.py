@@ -165,7 +165,7 @@ def _conflict(conflict: Conflict) -> dict[str, object]:
 
 def _evidence(graph: Graph, citations: Iterable[Citation]) -> list[dict[str, object]]:
     ids = dict.fromkeys(i for c in citations for i in c.ids)
-    rows = []
+    rows: list[dict[str, object]] = []
     for label in ids:
         triple = TripleId(int(label[1:]))
         fact = graph.fact(triple)

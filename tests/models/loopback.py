@@ -14,7 +14,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,6 @@ from aiohttp import web
 SLOW_S = 0.2
 HUGE = 20_000_000
 SAID = "Final answer: ibuprofen treats migraine."
-KEY_SHOWN = "x-key-shown"
 
 Body = dict[str, Any]
 Script = Callable[[Body], str]
@@ -143,9 +141,7 @@ def stopped(text: str, stops: list[str], *, keep: bool) -> str:
     return text[: at + len(stop)] if keep else text[:at]
 
 
-def says(
-    text: object = None, finish: str = "stop", delay: float = 0, **changes: Any
-) -> Behaviour:
+def says(text: object = None, finish: str = "stop", delay: float = 0, **changes: Any) -> Behaviour:
     """Reply well, with the script's text or this one, as a server that leaves stop strings out."""
 
     async def behave(server: FaultServer, request: web.Request, body: Body) -> web.Response:
@@ -276,6 +272,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "filtered": says("", "content_filter"),
     "number": says(42),
     "parts": says([{"type": "text", "text": SAID}]),
+    "surrogate": says("Final answer: \ud800 nothing."),
     "no-usage": says(usage=None),
     "odd-usage": says(usage={"prompt_tokens": "many", "completion_tokens": -5}),
     "cut": _cut,
@@ -285,3 +282,35 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "ignores-stop": _ignores_stop,
     "length": says("a reply without an", "length"),
 }
+
+
+# ---- a real server -----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def real_server(folder: Path, *, seed: int = 0, most_tokens: int = 32) -> Iterator[str]:
+    """Serve a model of random weights from a process of its own; the block gets its address.
+
+    No reply has more than ``most_tokens`` tokens.
+    """
+    from tests.models import random_llm
+
+    model = folder / f"random-{seed}.gguf"
+    random_llm.write(model, seed)
+    command = [sys.executable, random_llm.__file__, str(model), str(most_tokens)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        if not address.startswith("http"):
+            process.kill()
+            raise RuntimeError("the model server did not start")
+        try:
+            yield f"{address}/v1"
+        finally:
+            process.terminate()
