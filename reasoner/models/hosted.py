@@ -88,7 +88,6 @@ class HostedModel:
             arguments["extra_body"] = {
                 "continue_final_message": True,
                 "add_generation_prompt": False,
-                "echo": False,
             }
         try:
             response = await self._router.acompletion(**arguments)
@@ -110,6 +109,8 @@ class HostedModel:
             text = ""
         if not isinstance(text, str):
             raise ModelError(f"{self.id}: the reply holds no text", retry=True)
+        if request.continue_last:
+            text = _new_text(text, request.messages[-1].content)
         return Reply(
             text=text[:MAX_REPLY].encode(errors="replace").decode(),  # no halves of characters
             finish="length" if reason in _CUT or len(text) > MAX_REPLY else "stop",
@@ -250,6 +251,17 @@ def _key_hint(litellm: Any, deployment: Deployment) -> str:
     if missing:
         return f"set {' or '.join(missing)} in the environment"
     return "is the provider's key in the environment right?"
+
+
+def _new_text(text: str, given: str) -> str:
+    """Return a continuation without the text that it continues: llama.cpp repeats it.
+
+    It leaves out thoughts while it does so.
+    """
+    for head in (given, given.rpartition("</think>")[2]):
+        if head.strip() and text.startswith(head):
+            return text[len(head) :]
+    return text
 
 
 def _usage(response: Any, request: Request, text: str) -> Usage:

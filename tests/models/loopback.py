@@ -163,6 +163,21 @@ async def _ignores_stop(server: FaultServer, request: web.Request, body: Body) -
     return web.json_response(completion(body, server.script(body)))
 
 
+async def _echoes(server: FaultServer, request: web.Request, body: Body) -> web.Response:
+    """Go on with a last message of the assistant's by repeating it first, as llama.cpp does."""
+    text = stopped(server.script(body), body.get("stop") or [], keep=False)
+    last = body["messages"][-1]
+    given = last["content"] if last["role"] == "assistant" else ""
+    return web.json_response(completion(body, given + text))
+
+
+async def _by_seed(server: FaultServer, request: web.Request, body: Body) -> web.Response:
+    """Fail for the seed that came first, whenever it comes: like constrained decoding that breaks."""
+    if body["seed"] == server.arrivals[0].body["seed"]:
+        return await fails(500, "does not match the expected format")(server, request, body)
+    return await says()(server, request, body)
+
+
 async def _null(server: FaultServer, request: web.Request, body: Body) -> web.Response:
     return web.json_response(completion(body, None))
 
@@ -280,6 +295,8 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "reset": _reset,
     "keeps-stop": _keeps_stop,
     "ignores-stop": _ignores_stop,
+    "echoes": _echoes,
+    "by-seed": _by_seed,
     "length": says("a reply without an", "length"),
 }
 

@@ -3,7 +3,6 @@
 Each ``test_trap_NN`` fails on the sloppy version that the trap describes.
 """
 
-import json
 from collections import Counter
 
 import numpy as np
@@ -19,9 +18,9 @@ from reasoner.errors import ModelError, StepError, UsageError
 from reasoner.kg.manifest import fill
 from reasoner.op import Context
 from reasoner.retrieval.link import NameLinker
-from reasoner.testing import FakeClock, ScriptedModel, WordEmbedder, shuffled, tiny_kg
+from reasoner.testing import ScriptedModel, WordEmbedder, shuffled, tiny_kg
 from reasoner.values import ChainStatus, SearchStatus, TripleId
-from tests.runtime.support import CHAINS, DIALOG, answer, by_task, go, items, looks, mirage, recipe, tiny, within
+from tests.runtime.support import CHAINS, by_task, go, items, looks, mirage, recipe, tiny
 
 NAMES = ["migraine", "headache", "nausea", "ibuprofen", "sumatriptan", "topiramate", "omeprazole"]
 DONE = "Final answer: that is all there is."
@@ -418,7 +417,10 @@ def test_trap_12_the_shuffled_scheduler_does_shuffle():
 
 def test_trap_12_evidence_is_numbered_by_sub_question_and_search():
     ran, model = shuffled_run(3)
-    searched = [t for c in ran.record.chains for s in c.searches for t in s.triples]
+    (conflict,) = ran.record.conflicts  # ibuprofen treats and causes headache: T28 went, with T29
+    assert (conflict.kept.triple, conflict.dropped.triple) == (16, 28)
+    found = [t for c in ran.record.chains for s in c.searches for t in s.triples]
+    searched = [t for t in found if t not in {28, 29}]
     shown = [int(part.split("]")[0]) for part in model.prompts[-1].split("<evidence>")[1].split("[T")[1:]]
     on_paths = {t for c in ran.record.chains for s in c.searches for p in s.paths for t in p}
     alone = [t for t in dict.fromkeys(shown) if t not in on_paths]
@@ -565,7 +567,7 @@ def test_the_price_is_the_worst_case_of_the_formula():
     ran = go(mirage(), worst)
     assert len(ran.record.calls) == 3 + (10 + 1) + 3
     assert ran.record.answer == "Nothing."
-    assert json.loads(ran.timeless)["budget"]["calls"] == 17
+    assert ran.record.budget.calls == 17
 
 
 @pytest.mark.xfail(reason="the price knows no transport retries, the budget counts them", strict=True)
@@ -596,11 +598,13 @@ def test_another_seed_is_another_seed_for_every_call_and_nothing_else():
 def test_a_reply_that_was_cut_is_recorded_as_cut():
     ran, chain = turns(Reply(text="It seems that the headache", finish="length"))
     assert chain.stop_reason == "length"
-    assert [c.finish for c in ran.record.calls] == ["stop", "length", "stop"]
+    assert [c.finish for c in ran.record.calls if c.role == "retriever"] == ["length"]
 
 
-def test_the_words_of_the_doubles_are_what_the_tests_think():
-    assert FakeClock().monotonic() == 0
-    assert within(WordEmbedder().similarity("a b", ["a c"])) == [pytest.approx(1 / 3)]
-    assert json.loads(answer("x", "y")) == {"answer": "x", "candidates": ["y"]}
-    assert DIALOG
+@pytest.mark.xfail(reason="calls are sorted by the name of their path, not by the plan", strict=True)
+def test_calls_are_listed_in_the_order_of_the_plan():
+    ran, _ = turns(*looks("migraine"), "", DONE)
+    assert [c.path for c in ran.record.calls] == [
+        "subquestions", "chains[0].explore.turn[0]", "chains[0].explore.turn[1]",
+        "chains[0].explore.forced", "synthesize",
+    ]  # fmt: skip

@@ -40,7 +40,7 @@ async def answer(
     shown = dict.fromkeys([*body, *(t for t in links if t not in body)])
     settled = {c.dropped.triple for c in conflicts}
     parts = [opening, *_sentences(mind, [t for t in shown if t not in settled])]
-    paragraphs = [" ".join(parts), *(_settled(mind, c) for c in conflicts)]
+    paragraphs = ["\n".join(parts), *(_settled(mind, c) for c in conflicts)]
     others = [name for name in best[1:4] if name not in opening]
     if others and not given:
         paragraphs.append(f"Also considered: {', '.join(others)}.")
@@ -88,7 +88,7 @@ def _sentences(mind: Mind, triples: Sequence[TripleId]) -> list[str]:
             said.add(reading)
             fresh.append(triple)
     return [
-        f"{text} [{', '.join(f'T{t}' for t in ids)}]." for text, ids in mind.graph.grouped(fresh)
+        f"- {text} [{', '.join(f'T{t}' for t in ids)}]." for text, ids in mind.graph.grouped(fresh)
     ]
 
 
