@@ -74,7 +74,7 @@ class HostedModel:
             "timeout": timeout_s + _GRACE_S,
             "max_retries": 0,
         }
-        if self._max_tokens is not None:
+        if self._max_tokens is not None:  # the recipe has the last word
             arguments["max_tokens"] = self._max_tokens
         arguments |= {k: _number(k, v) for k, v in request.settings.items()}
         if request.stop and Capability.STOP in self.capabilities:
@@ -120,32 +120,27 @@ class HostedModel:
 
     def _explain(self, error: Exception) -> ModelError:
         status = getattr(error, "status_code", None)
-        kind = type(error).__name__
-        reason = self._reason(error)
-        retry = status in _RETRY_STATUS
-        hint = ""
+        reason, hint, retry = self._reason(error), "", status in _RETRY_STATUS
         if status in {401, 403} or _NO_KEY.search(reason):
             retry, hint = False, self._key_hint
-        elif kind == "ContextWindowExceededError":
+        elif type(error).__name__ == "ContextWindowExceededError":
             retry, hint = False, "the prompt is longer than the model can read"
         elif status == 404:
             hint = "is the name of the model right?"
         elif status == 200 or _GARBAGE.search(reason):
             hint = "is this an OpenAI-compatible server?"
-        elif status in {408, 429}:
-            hint = ""
-        elif "connect" in reason.lower():
+        elif status not in {408, 429} and "connect" in reason.lower():
             hint = "is the server running, and is its address right (--api-base)?"
         return ModelError(f"{self.id}: {reason}{'; ' * bool(hint)}{hint}", retry=retry)
 
     def _reason(self, error: Exception) -> str:
         """Return a provider's own words on one line, without secrets."""
-        text = str(error)
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        text = _NOISE.sub("", _CLASSES.sub("", _SECRET_FORM.sub("***", text))).strip()
+        text = _NOISE.sub("", _CLASSES.sub("", str(error))).strip()
         with suppress(ValueError, TypeError, KeyError, RecursionError):  # else shown as it is
             text = str(json.JSONDecoder().raw_decode(text)[0]["error"]["message"])
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        text = _SECRET_FORM.sub("***", text)
         lines = text.strip().splitlines() or [type(error).__name__]
         return printable(lines[0][:MAX_REASON])
 

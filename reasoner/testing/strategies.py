@@ -95,9 +95,8 @@ def triples(
     min_size, max_size
         How many rows; a graph's file holds at least one, so 0 is for operators on nothing.
     """
-    held = list("abcdefgh")
-    if nodes is not None:
-        held = draw(st.lists(nodes, min_size=2, max_size=8, unique=True))
+    letters = st.sampled_from("abcdefgh")
+    held = draw(st.lists(letters if nodes is None else nodes, min_size=2, max_size=8, unique=True))
     half = len(held) // 2
     every, left, right = (st.sampled_from(part) for part in (held, held[:half], held[half:]))
     hub, relation = st.just(held[0]), st.sampled_from(relations)
@@ -109,7 +108,9 @@ def triples(
         "parts": st.tuples(left, relation, left) | st.tuples(right, relation, right),
     }
     edge = shapes[draw(st.sampled_from(list(shapes)))]
-    return draw(st.lists(edge, min_size=min_size, max_size=max_size))
+    # Lists are short by themselves; every other graph is one in which much is connected.
+    least = draw(st.sampled_from([min_size, max(min_size, max_size // 2)]))
+    return draw(st.lists(edge, min_size=least, max_size=max_size))
 
 
 def graph_of(

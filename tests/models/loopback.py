@@ -92,7 +92,7 @@ def fault_server() -> Iterator[FaultServer]:
         runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server.base = "http://127.0.0.1:{}/v1".format(runner.addresses[0][1])
+        server.base = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
         ready.set()
         await done.wait()
         await runner.cleanup()

@@ -1,27 +1,47 @@
 """A language model of random weights, written on the spot, and a process that serves it.
 
-As a module: `write` makes a llama-architecture GGUF file of half a megabyte. As a program
-(``random_llm.py FILE``): serves such a file with llama.cpp, prints its address, and ends when
-its standard input does, so that it never outlives who started it.
+As a module: `write` makes a GGUF file of some megabytes. As a program (``random_llm.py FILE
+TOKENS``): serves such a file with llama.cpp, prints its address, and ends when its standard
+input does, so that it never outlives who started it.
+
+The model is a bigram model: one-hot embeddings, blocks of zeros, and an output matrix that holds
+``log P(next | last)``. P is drawn at random and then leans towards ways to start, so that what it
+says holds tool calls, citations and lists, most of them broken somewhere.
 """
 
+import math
 import sys
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 
-HIDDEN, LAYERS, HEADS, KV_HEADS = 64, 2, 4, 2
-CONTEXT = 4096
-#: Whole words, so that nonsense now and then holds a name, a marker or a tool call.
-WORDS = (
-    "yes no the a of and treats causes symptom question answer Final evidence migraine headache "
-    "nausea ibuprofen sumatriptan search result T0 T1 T13 T999 <search> </search> <result> || "
-    '</think> <answer> 1. 2. {" ": ", " "} [" "] items answer'
-).split()
+CONTEXT = 8192
+NARROW = 32  # the width of what is zero anyway
+#: How much of each row is random, and over how few words that is spread.
+NOISE, SPREAD = 0.25, 0.01
+#: Sequences that the model leans towards; a blank in front of a word is part of it.
+LEANINGS = [
+    "\n|Let|<search>| migraine|</search>",
+    "\n|<search>|ibuprofen| ||| headache|</search>",
+    "\n|<search>| unicorn|</search>",
+    "\n|Final| answer|:| ibuprofen| treats| migraine| [|T0|]|.| [|T999|]|END",
+    "\n|</think>|Final| answer|:| headache|END",
+    "\n|1|.| What| treats| migraine|?|\n|2|.| What| causes| headache|?|END",
+    "</search>|<result>|[|T0|]| headache|</result>|\n",
+    '{|"|answer|"|:| "| headache| [|T0|]|"|}|END',
+]
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+
+
+def leanings() -> list[list[str]]:
+    """Return the sequences as tokens are spelt in the file."""
+    spelt = {"\n": "<0x0A>", "END": "<|im_end|>"}
+    parts = [text.replace(" |||", "| \0|").split("|") for text in LEANINGS]
+    return [[spelt.get(w, w.replace("\0", "||").replace(" ", "\u2581")) for w in p] for p in parts]
 
 
 def write(path: Path, seed: int = 0) -> None:
@@ -31,19 +51,21 @@ def write(path: Path, seed: int = 0) -> None:
     kinds = gguf.TokenType
     tokens = {"<unk>": kinds.UNKNOWN, "<s>": kinds.CONTROL, "</s>": kinds.CONTROL}
     tokens |= {f"<0x{byte:02X}>": kinds.BYTE for byte in range(256)}
-    plain = ["\u2581", *map(chr, range(33, 127)), *WORDS, *("\u2581" + w for w in WORDS)]
-    tokens |= {t: kinds.NORMAL for t in plain if t not in tokens}
+    tokens |= dict.fromkeys(["\u2581", *map(chr, range(33, 127))], kinds.NORMAL)
     tokens |= {"<|im_start|>": kinds.CONTROL, "<|im_end|>": kinds.CONTROL}
+    for word in chain.from_iterable(leanings()):
+        tokens.setdefault(word, kinds.NORMAL)
     names = list(tokens)
+    weights = _weights(names, seed)
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(HIDDEN)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(2 * HIDDEN)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(KV_HEADS)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(HIDDEN // HEADS)
+    writer.add_embedding_length(len(weights["output_norm.weight"]))
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(NARROW)
+    writer.add_head_count(1)
+    writer.add_head_count_kv(1)
+    writer.add_layer_norm_rms_eps(1e-9)
+    writer.add_rope_dimension_count(len(weights["output_norm.weight"]))
     writer.add_vocab_size(len(names))
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
     writer.add_tokenizer_model("llama")
@@ -57,7 +79,7 @@ def write(path: Path, seed: int = 0) -> None:
     writer.add_add_bos_token(value=False)
     writer.add_add_space_prefix(value=False)
     writer.add_chat_template(TEMPLATE)
-    for name, tensor in _weights(len(names), seed).items():
+    for name, tensor in weights.items():
         writer.add_tensor(name, tensor)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -65,25 +87,31 @@ def write(path: Path, seed: int = 0) -> None:
     writer.close()
 
 
-def _weights(vocabulary: int, seed: int) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    narrow = HIDDEN * KV_HEADS // HEADS
-    shapes = {"token_embd": (vocabulary, HIDDEN), "output": (vocabulary, HIDDEN)}
-    ones = ["output_norm"]
-    for layer in range(LAYERS):
-        block = f"blk.{layer}."
-        ones += [f"{block}attn_norm", f"{block}ffn_norm"]
-        shapes |= {
-            f"{block}attn_q": (HIDDEN, HIDDEN),
-            f"{block}attn_k": (narrow, HIDDEN),
-            f"{block}attn_v": (narrow, HIDDEN),
-            f"{block}attn_output": (HIDDEN, HIDDEN),
-            f"{block}ffn_gate": (2 * HIDDEN, HIDDEN),
-            f"{block}ffn_up": (2 * HIDDEN, HIDDEN),
-            f"{block}ffn_down": (HIDDEN, 2 * HIDDEN),
-        }
-    drawn = {n: (rng.standard_normal(s) * 0.3).astype(np.float32) for n, s in shapes.items()}
-    drawn |= {name: np.ones(HIDDEN, np.float32) for name in ones}
+def _weights(names: list[str], seed: int) -> dict[str, np.ndarray]:
+    count = len(names)
+    width = math.ceil(count / 64) * 64
+    place = {name: i for i, name in enumerate(names)}
+    chances = np.random.default_rng(seed).gamma(SPREAD, size=(count, count)) + 1e-12
+    chances *= NOISE / chances.sum(axis=1, keepdims=True)
+    for words in leanings():
+        for last, following in pairwise(words):
+            chances[place[last], place[following]] += 1
+    chances /= chances.sum(axis=1, keepdims=True)
+    embedding = np.eye(count, width, dtype=np.float32)
+    output = np.zeros((count, width), np.float32)
+    output[:, :count] = np.log(chances).T / math.sqrt(width)  # the norm makes 1 to sqrt(width)
+    shapes = {
+        "attn_q": (width, width),
+        "attn_k": (width, width),
+        "attn_v": (width, width),
+        "attn_output": (width, width),
+        "ffn_gate": (NARROW, width),
+        "ffn_up": (NARROW, width),
+        "ffn_down": (width, NARROW),
+    }
+    drawn = {"token_embd": embedding, "output": output, "output_norm": np.ones(width, np.float32)}
+    drawn |= {f"blk.0.{n}": np.zeros(shape, np.float32) for n, shape in shapes.items()}
+    drawn |= {f"blk.0.{n}_norm": np.ones(width, np.float32) for n in ("attn", "ffn")}
     return {f"{name}.weight": tensor for name, tensor in drawn.items()}
 
 
@@ -100,7 +128,8 @@ def serve(path: str, most_tokens: int) -> None:
     params.n_gpu_layers, params.warmup, params.offline = 0, False, True
     params.use_jinja, params.verbosity = True, 0
     server = xllamacpp.Server(params)
-    print(server.listening_address, flush=True)
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
     sys.stdin.read()
 
 

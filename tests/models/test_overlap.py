@@ -31,5 +31,4 @@ def test_four_chains_take_at_most_two_fifths_of_their_calls_one_after_another(se
     assert min(c.seconds for c in record.calls) >= SLOW_S
     assert server.most_running == 4
     ratio = record.budget.seconds / sum(c.seconds for c in record.calls)
-    print(f"overlap: {record.budget.seconds:.3f} s, {ratio:.3f} of the calls one by one")
     assert ratio <= 0.4

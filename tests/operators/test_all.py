@@ -45,7 +45,12 @@ def test_the_docstring_names_each_parameter_and_the_result(name, request):
         request.applymarker(pytest.mark.xfail(reason="the page lacks the section Parameters"))
     assert "\nReturns\n-------\n" in spec.doc
     section = spec.doc.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
-    listed = [n.strip() for line in section.splitlines() if not line.startswith(" ") for n in line.split(",")]
+    listed = [
+        n.strip()
+        for line in section.splitlines()
+        if not line.startswith(" ")
+        for n in line.split(",")
+    ]
     assert listed == [n for n, _ in spec.inputs] + [o.name for o in spec.options]
 
 

@@ -18,9 +18,14 @@ def answers(draw):
     text, citations = "", []
     for sentence in draw(st.lists(names(), max_size=4)):
         if draw(st.booleans()):
-            citations.append(Citation(len(text), len(text) + len(sentence), (f"T{len(citations)}",)))
+            citations.append(
+                Citation(len(text), len(text) + len(sentence), (f"T{len(citations)}",))
+            )
         text += sentence + draw(st.sampled_from(["", " ", "\n\n"]))
-    candidates = [Candidate(n, s) for n, s in draw(st.dictionaries(names(), st.floats(0, 1), max_size=3)).items()]
+    candidates = [
+        Candidate(n, s)
+        for n, s in draw(st.dictionaries(names(), st.floats(0, 1), max_size=3)).items()
+    ]
     return Answer(text, tuple(citations), tuple(candidates))
 
 

