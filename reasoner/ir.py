@@ -45,6 +45,39 @@ class ListOf(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOf(Node):
+    """``{a: x, b: y}``."""
+
+    items: tuple["Argument", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field(Node):
+    """``value.name``."""
+
+    value: "Expr"
+    name: str
+    name_span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unary(Node):
+    """``not a`` or ``-a``."""
+
+    sign: str
+    value: "Expr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary(Node):
+    """``a + b``, ``a < b``, ``a and b`` and the like."""
+
+    sign: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument(Node):
     """``value`` or ``name: value`` in a call."""
 
@@ -120,8 +153,72 @@ class Budget(Node):
     body: "Block"
 
 
-Form = Ask | Each | Dialog | Budget
-Expr = Literal | Name | ListOf | Call | Form
+@dataclass(frozen=True, slots=True, kw_only=True)
+class If(Node):
+    """``if cond { } else { }``; without ``else`` the other value is none."""
+
+    cond: "Expr"
+    then: "Block"
+    otherwise: "Block | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class First(Node):
+    """``first x of { a; b } accept cond``: alternatives in order, the first that passes.
+
+    Without ``accept`` a value passes that is not empty. If none passes, the last one is given.
+    """
+
+    var: str | None
+    alternatives: tuple["Block", ...]
+    accept: "Expr | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop(Node):
+    """``loop s = init up to n until cond { ... }``: the block's value is the next ``s``."""
+
+    var: str
+    var_span: Span = field(compare=False, repr=False)
+    init: "Expr"
+    limit: "Expr"
+    until: "Expr | None" = None
+    on_limit: OnError | None = None
+    body: "Block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold(Node):
+    """``fold x in xs from s = init { ... }``: one item after another, the value is the next ``s``."""
+
+    var: str
+    var_span: Span = field(compare=False, repr=False)
+    items: "Expr"
+    state: str
+    state_span: Span = field(compare=False, repr=False)
+    init: "Expr"
+    body: "Block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix(Node):
+    """``matrix rows m, columns n, weights w { cell(...) { } summary(...) { } }``."""
+
+    options: tuple[Argument, ...]
+    parts: tuple[Handler, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier(Node):
+    """``frontier from xs, best: k, depth: d { score(t) { } visit(t) { } grow(done) { } }``."""
+
+    items: "Expr"
+    options: tuple[Argument, ...]
+    parts: tuple[Handler, ...]
+
+
+Form = Ask | Each | Dialog | Budget | If | First | Loop | Fold | Matrix | Frontier
+Expr = Literal | Name | ListOf | RecordOf | Field | Unary | Binary | Call | Form
 
 
 # ---- statements and definitions ----------------------------------------------------------
@@ -155,10 +252,11 @@ class Block(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeExpr(Node):
-    """A type as written: ``List[Text]``."""
+    """A type as written: ``List[Text]``, ``Record[a: Text, b: Number]``."""
 
     name: str
     args: tuple["TypeExpr", ...] = ()
+    fields: tuple["Input", ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ notations, comments, key order and layout give one hash. Parameters are already 
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -40,7 +40,33 @@ class Seq:
     items: tuple["Operand", ...]
 
 
-Operand = Const | Ref | Seq
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rec:
+    """A record of operands, by field name."""
+
+    fields: Mapping[str, "Operand"]
+
+
+Operand = Const | Ref | Seq | Rec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """A block inside a step, with the ids of the variables that the step sets for it."""
+
+    id: str
+    params: tuple[str, ...]
+    body: "Block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalcStep:
+    """Arithmetic, comparison, logic, or a field of a value; ``fn`` is the sign or ``.name``."""
+
+    id: str
+    fn: str
+    args: tuple[Operand, ...]
+    place: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +100,12 @@ class EachStep:
     """A block for every item of a list, in parallel."""
 
     id: str
-    var: str
     items: Operand
     bound: int
     on_error: str
     default: Operand | None
     quorum: int
-    body: "Block"
+    inner: Inner
     place: Place | None = field(default=None, compare=False)
 
 
@@ -89,8 +114,7 @@ class HandlerPlan:
     """What a dialog does when the model asks for a tool with this many arguments."""
 
     tool: str
-    params: tuple[str, ...]
-    body: "Block"
+    inner: Inner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +138,100 @@ class BudgetStep:
 
     id: str
     limits: Mapping[str, Decimal]
-    body: "Block"
+    inner: Inner
     place: Place | None = field(default=None, compare=False)
 
 
-Step = OpStep | AskStep | EachStep | DialogStep | BudgetStep
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IfStep:
+    """One of two blocks."""
+
+    id: str
+    cond: Operand
+    then: Inner
+    otherwise: Inner
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStep:
+    """Alternatives in order; ``accept`` has the alternative's value as its variable."""
+
+    id: str
+    alternatives: tuple[Inner, ...]
+    accept: Inner | None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopStep:
+    """Rounds with a state; ``until`` has the new state as its variable."""
+
+    id: str
+    init: Operand
+    limit: int
+    inner: Inner
+    until: Inner | None
+    on_limit: str
+    default: Operand | None
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoldStep:
+    """One item after another with a state; the variables are (item, state)."""
+
+    id: str
+    items: Operand
+    bound: int
+    init: Operand
+    inner: Inner
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixStep:
+    """A matrix of texts: ``weights[i][j]`` is what cell (i + 1, j) is passed of the cell above.
+
+    ``column(previous)`` is evaluated once for each column, ``cell(shared, above, row, column)``
+    for each cell, ``summary(previous, cells, shared)`` closes a column.
+    """
+
+    id: str
+    rows: int
+    columns: int
+    weights: tuple[tuple[Decimal, ...], ...]
+    column: Inner | None
+    cell: Inner
+    summary: Inner
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierStep:
+    """A scored queue: ``score(item)``, ``visit(item)``, ``grow(results)``."""
+
+    id: str
+    items: Operand
+    best: int
+    depth: int
+    grown: int
+    bound: int
+    novelty: Decimal
+    scope: str
+    select: str
+    seed: int
+    drain: bool
+    score: Inner | None
+    visit: Inner
+    grow: Inner | None
+    place: Place | None = field(default=None, compare=False)
+
+
+Step = (
+    OpStep | CalcStep | AskStep | EachStep | DialogStep | BudgetStep
+    | IfStep | FirstStep | LoopStep | FoldStep | MatrixStep | FrontierStep
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,45 +312,64 @@ def exact(number: Decimal) -> str:
     return "0" if plain in {"-0", ""} else plain
 
 
-def bodies(step: Step) -> tuple[Block, ...]:
-    """Return the blocks inside a step."""
+def inners(step: Step) -> Iterator[Inner]:
+    """Yield the blocks inside a step, in the order in which they are written."""
     match step:
-        case EachStep() | BudgetStep():
-            return (step.body,)
+        case EachStep() | BudgetStep() | FoldStep():
+            yield step.inner
         case DialogStep():
-            return tuple(h.body for h in step.handlers)
-        case OpStep() | AskStep():
-            return ()
+            yield from (h.inner for h in step.handlers)
+        case IfStep():
+            yield from (step.then, step.otherwise)
+        case FirstStep():
+            yield from step.alternatives
+            if step.accept is not None:
+                yield step.accept
+        case LoopStep():
+            yield step.inner
+            if step.until is not None:
+                yield step.until
+        case MatrixStep():
+            yield from (i for i in (step.column, step.cell, step.summary) if i is not None)
+        case FrontierStep():
+            yield from (i for i in (step.score, step.visit, step.grow) if i is not None)
+        case OpStep() | CalcStep() | AskStep():
+            return
 
 
 def steps(block: Block) -> Iterator[Step]:
     """Yield every step of a block and of the blocks inside it, in order."""
     for step in block.steps:
         yield step
-        for body in bodies(step):
-            yield from steps(body)
+        for inner in inners(step):
+            yield from steps(inner.body)
 
 
 def operands(step: Step) -> Iterator[Operand]:
     """Yield the operands that a step itself waits for, not those of the blocks inside it."""
+    found: list[Operand | None] = []
     match step:
         case OpStep():
-            yield from step.args
-            yield from step.options.values()
+            found = [*step.args, *step.options.values()]
+        case CalcStep():
+            found = [*step.args]
         case AskStep():
-            yield from step.args.values()
-            yield from step.settings.values()
-            if step.limit is not None:
-                yield step.limit
+            found = [*step.args.values(), *step.settings.values(), step.limit]
         case EachStep():
-            yield step.items
-            if step.default is not None:
-                yield step.default
+            found = [step.items, step.default]
         case DialogStep():
-            yield from step.args.values()
-            yield from step.settings.values()
-        case BudgetStep():
-            return
+            found = [*step.args.values(), *step.settings.values()]
+        case IfStep():
+            found = [step.cond]
+        case LoopStep():
+            found = [step.init, step.default]
+        case FoldStep():
+            found = [step.items, step.init]
+        case FrontierStep():
+            found = [step.items]
+        case BudgetStep() | FirstStep() | MatrixStep():
+            pass
+    yield from (o for o in found if o is not None)
 
 
 def refs(operand: Operand) -> Iterator[str]:
@@ -248,6 +380,9 @@ def refs(operand: Operand) -> Iterator[str]:
         case Seq():
             for item in operand.items:
                 yield from refs(item)
+        case Rec():
+            for item in operand.fields.values():
+                yield from refs(item)
         case Const():
             return
 
@@ -255,15 +390,8 @@ def refs(operand: Operand) -> Iterator[str]:
 def needs(step: Step) -> frozenset[str]:
     """Return every id from outside that a step, or a block inside it, refers to."""
     found = {r for o in operands(step) for r in refs(o)}
-    for body in bodies(step):
-        found |= block_needs(body)
-    match step:
-        case EachStep():
-            found.discard(step.var)
-        case DialogStep():
-            found -= {p for h in step.handlers for p in h.params}
-        case _:
-            pass
+    for inner in inners(step):
+        found |= block_needs(inner.body) - set(inner.params)
     return frozenset(found)
 
 
@@ -271,3 +399,71 @@ def block_needs(block: Block) -> frozenset[str]:
     """Return every id from outside that a block refers to."""
     found = {r for s in block.steps for r in needs(s)} | set(refs(block.result))
     return frozenset(found - {s.id for s in block.steps})
+
+
+def map_blocks(block: Block, change: Callable[[Block], Block]) -> Block:
+    """Return a block with ``change`` applied to it and to every block inside it, inner first."""
+
+    def inside(inner: Inner) -> Inner:
+        return replace(inner, body=map_blocks(inner.body, change))
+
+    steps = []
+    for step in block.steps:
+        edits: dict[str, Any] = {}
+        for spec in fields(step):
+            value = getattr(step, spec.name)
+            if isinstance(value, Inner):
+                edits[spec.name] = inside(value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], Inner):
+                edits[spec.name] = tuple(inside(v) for v in value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], HandlerPlan):
+                edits[spec.name] = tuple(replace(h, inner=inside(h.inner)) for h in value)
+        steps.append(replace(step, **edits) if edits else step)
+    return change(Block(steps=tuple(steps), result=block.result))
+
+
+def renamed_operand(operand: Operand, names: Mapping[str, str]) -> Operand:
+    """Return an operand with other ids for some of those that it refers to."""
+    match operand:
+        case Ref():
+            return Ref(id=names.get(operand.id, operand.id))
+        case Seq():
+            return Seq(items=tuple(renamed_operand(i, names) for i in operand.items))
+        case Rec():
+            return Rec(fields={k: renamed_operand(v, names) for k, v in operand.fields.items()})
+        case Const():
+            return operand
+
+
+def renamed(step: Step, names: Mapping[str, str]) -> Step:
+    """Return a step with other ids for some of those that it, or a block inside it, refers to."""
+    if not names:
+        return step
+
+    def change(value: Any) -> Any:
+        match value:
+            case Const() | Ref() | Seq() | Rec():
+                return renamed_operand(value, names)
+            case Mapping():
+                return {k: change(v) for k, v in value.items()}
+            case Inner():
+                return replace(value, body=change(value.body))
+            case HandlerPlan():
+                return replace(value, inner=change(value.inner))
+            case Block():
+                steps = tuple(renamed(s, names) for s in value.steps)
+                return Block(steps=steps, result=renamed_operand(value.result, names))
+            case tuple():
+                return tuple(change(v) for v in value)
+            case _:
+                return value
+
+    edits = {f.name: change(getattr(step, f.name)) for f in fields(step) if f.name != "id"}
+    return replace(step, **edits)
+
+
+def content(step: Step) -> tuple[object, ...]:
+    """Return what a step computes, without its id and place: equal for steps that do the same."""
+    document = encode(step)
+    del document["id"]
+    return (json.dumps(document, sort_keys=True),)

@@ -63,6 +63,17 @@ LINKED, ENTITY, EVIDENCE, GRAPH = Type("Linked"), Type("Entity"), Type("Evidence
 CHAIN, ANSWER, FINDINGS = Type("Chain"), Type("Answer"), Type("Findings")
 
 
+_T = Type("T")
+#: Fields that values have beside records: what ``value.name`` may ask for.
+FIELDS: Mapping[str, Mapping[str, Type]] = {
+    "Chain": {"question": TEXT, "answer": ANSWER, "evidence": EVIDENCE},
+    "Answer": {"text": TEXT},
+    "Findings": {"evidence": EVIDENCE, "chains": Type("List", (CHAIN,))},
+    "Linked": {"mention": TEXT, "score": NUMBER},
+    "Scored": {"value": _T, "score": NUMBER},
+}
+
+
 def list_of(item: Type) -> Type:
     """Return ``List[item]``."""
     return Type("List", (item,))

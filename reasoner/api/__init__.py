@@ -8,6 +8,7 @@ from reasoner.api.models import Models, connect, pinned_embedder, read_models, r
 from reasoner.api.recipes import (
     NOTATIONS,
     check,
+    compile_explained,
     compile_recipe,
     find_recipe,
     library_loader,
@@ -31,6 +32,7 @@ __all__ = [
     "cache_folder",
     "check",
     "check_inputs",
+    "compile_explained",
     "compile_recipe",
     "connect",
     "find_recipe",

@@ -1,6 +1,6 @@
 """From a recipe's name to its findings or its plan; loads nothing heavy."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -157,10 +157,22 @@ def compile_recipe(
     settings: Mapping[str, str] | None = None,
     catalog: Catalog | None = None,
 ) -> plan.Plan:
-    """Compile a recipe to its plan.
+    """Compile a recipe to its plan; see `compile_explained`."""
+    return compile_explained(recipe, variant=variant, settings=settings, catalog=catalog)[0]
+
+
+def compile_explained(
+    recipe: str | Path,
+    *,
+    variant: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
+    catalog: Catalog | None = None,
+) -> tuple[plan.Plan, list[str]]:
+    """Compile a recipe to its plan, with a line for each rewrite that was made.
 
     ``settings`` are values of parameters as they would be written in the recipe; a word that is
-    no literal is taken as a text.
+    no literal is taken as a text. ``without`` names rewrites that are turned off.
 
     Raises
     ------
@@ -174,7 +186,7 @@ def compile_recipe(
     if checked.ok and checked.program is None:
         raise UsageError(f"{recipe}: the file defines prompts but no method to run")
     changes = {name: _setting(name, text) for name, text in (settings or {}).items()}
-    return compile_program(checked, catalog, variant=variant, settings=changes)
+    return compile_program(checked, catalog, variant=variant, settings=changes, without=without)
 
 
 def _setting(name: str, text: str) -> ir.Param:

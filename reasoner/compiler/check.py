@@ -9,16 +9,16 @@ from decimal import Decimal
 from typing import assert_never
 
 from reasoner import ir
+from reasoner.compiler import forms
 from reasoner.compiler import scope as s
-from reasoner.compiler.program import Program, twice, with_variant
+from reasoner.compiler.program import Program, programs, twice, with_variant
 from reasoner.compiler.prompts import check_prompt, read_type, signature
 from reasoner.errors import Diagnostic, Related, Severity, unknown
 from reasoner.op import Catalog, OpSpec
 from reasoner.source import Span
 from reasoner.types import (
     BOOL,
-    CHAIN,
-    EVIDENCE,
+    FIELDS,
     NOTHING,
     NUMBER,
     TEXT,
@@ -31,19 +31,18 @@ from reasoner.types import (
     unify,
 )  # fmt: skip
 
-#: Settings of a model call, given after the role: ``by role(temperature: 0.2)``.
-CALL_SETTINGS = ("temperature", "top_p", "max_tokens", "retries")
-DIALOG_OPTIONS = ("searches", "turns", *CALL_SETTINGS)
-LIMITS = ("calls", "tokens", "usd", "seconds")
-POLICIES = ("fail", "skip", "default", "quorum")
+_COMPARISONS = frozenset(["==", "!=", "<", ">", "<=", ">="])
 
 
 def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
     """Return every finding about a program and each of its variants."""
-    checker = Checker(program, catalog)
-    checker.method(program.method)
-    checker.unused_prompts()
-    found = list(checker.found)
+    found: list[Diagnostic] = []
+    sizes: dict[int, int | None] = {}
+    for part in reversed(list(programs(program))):
+        checker = Checker(part, catalog, sizes)
+        checker.method(part.method)
+        checker.unused_definitions()
+        found += checker.found
     names: dict[str, Span] = {}
     for variant in program.method.variants:
         if variant.name in names:
@@ -51,7 +50,7 @@ def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
         names[variant.name] = variant.span
         changed, wrong = with_variant(program.method, variant)
         found += wrong
-        again = Checker(program, catalog)
+        again = Checker(program, catalog, sizes)
         again.method(changed)
         found += [d for d in again.found if d.severity is Severity.ERROR]
     return list(dict.fromkeys(found))
@@ -60,8 +59,8 @@ def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
 class Checker:
     """Holds the findings of one walk."""
 
-    def __init__(self, program: Program, catalog: Catalog) -> None:
-        self.program, self.catalog = program, catalog
+    def __init__(self, program: Program, catalog: Catalog, sizes: dict[int, int | None]) -> None:
+        self.program, self.catalog, self.sizes = program, catalog, sizes
         self.found: list[Diagnostic] = []
         self.asked: set[str] = set()
 
@@ -103,8 +102,9 @@ class Checker:
             ), "parameter")  # fmt: skip
         for prompt in self.program.prompts.values():
             check_prompt(prompt, self.found)
-        self.limits(method.limits, top)
+        forms.limits(self, method.limits, top)
         returned = self.block(method.body, top)
+        self.sizes[id(method)] = returned.size if returned else None
         wanted = read_type(method.returns, self.found)
         if returned is not None and not assignable(returned.type, wanted):
             place = Related(f"declared to return {wanted}", method.returns.span)
@@ -124,13 +124,14 @@ class Checker:
         scope.names[name] = value
         scope.used.discard(name)
 
-    def unused_prompts(self) -> None:
-        """Warn of prompts that the recipe defines and never asks."""
-        for name in sorted(self.program.own - self.asked):
-            self.report(
-                "R411", f"the prompt {name!r} is never asked",
-                self.program.prompts[name].name_span, severity=Severity.WARNING,
-            )  # fmt: skip
+    def unused_definitions(self) -> None:
+        """Warn of prompts and methods that the recipe names and nothing asks or calls."""
+        for name, span in self.program.own.items():
+            if name not in self.asked:
+                kind = "prompt" if name in self.program.prompts else "method"
+                self.report(
+                    "R411", f"the {kind} {name!r} is never used", span, severity=Severity.WARNING
+                )
 
     def unused(self, scope: s.Scope, names: Iterable[str], kind: str) -> None:
         """Warn of names that nothing refers to."""
@@ -182,17 +183,111 @@ class Checker:
                 return self.list(node, scope)
             case ir.Call():
                 return self.call(node, scope)
+            case ir.RecordOf():
+                return self.record(node, scope)
+            case ir.Field():
+                return self.field(node, scope)
+            case ir.Unary() | ir.Binary():
+                return self.operation(node, scope)
             case ir.Ask():
-                return self.ask(node, scope)
+                return forms.ask(self, node, scope)
             case ir.Each():
-                return self.each(node, scope)
+                return forms.each(self, node, scope)
             case ir.Dialog():
-                return self.dialog(node, scope)
+                return forms.dialog(self, node, scope)
             case ir.Budget():
-                self.limits(node.limits, scope)
+                forms.limits(self, node.limits, scope)
                 return self.block(node.body, scope) or s.broken(node.span)
+            case ir.If():
+                return forms.if_(self, node, scope)
+            case ir.First():
+                return forms.first(self, node, scope)
+            case ir.Loop():
+                return forms.loop(self, node, scope)
+            case ir.Fold():
+                return forms.fold(self, node, scope)
+            case ir.Matrix():
+                return forms.matrix(self, node, scope)
+            case ir.Frontier():
+                return forms.frontier(self, node, scope)
             case _:
                 assert_never(node)
+
+    def record(self, node: ir.RecordOf, scope: s.Scope) -> s.Value:
+        """Check a record: each field once."""
+        fields: dict[str, Type] = {}
+        places: dict[str, Span] = {}
+        for item in node.items:
+            name, where = item.name or "", item.name_span or item.span
+            if name in fields:
+                self.found.append(twice("field", name, where, places[name]))
+            fields[name], places[name] = self.expr(item.value, scope).type, where
+        return s.Value(type=Type("Record", fields=tuple(fields.items())), span=node.span)
+
+    def field(self, node: ir.Field, scope: s.Scope) -> s.Value:
+        """Check that a value has the field that is asked for."""
+        value = self.expr(node.value, scope)
+        if value.type == UNKNOWN:
+            return s.broken(node.span)
+        known = dict(value.type.fields) or FIELDS.get(value.type.name, {})
+        if node.name in known:
+            kind = known[node.name]
+            if value.type.args:
+                kind = substitute(kind, {"T": value.type.args[0]})
+            return s.Value(type=kind, span=node.span)
+        if not known:
+            hint = "go over it with 'each'" if value.type.name == "List" else ""
+            self.report("R222", f"{_named(value.type)} has no fields", node.name_span, hint)
+        else:
+            self.found.append(
+                unknown(f"field of {value.type.name}", node.name, known, node.name_span, "R222")
+            )
+        return s.broken(node.span)
+
+    def operation(self, node: ir.Unary | ir.Binary, scope: s.Scope) -> s.Value:
+        """Check arithmetic, a comparison or logic."""
+        if isinstance(node, ir.Unary):
+            value = self.expr(node.value, scope)
+            wanted = BOOL if node.sign == "not" else NUMBER
+            if not assignable(value.type, wanted):
+                self.mismatch("R301", f"'{node.sign}' is given", value, wanted, node.value.span)
+            return s.Value(type=wanted, span=node.span)
+        left, right = self.expr(node.left, scope), self.expr(node.right, scope)
+        if node.sign in {"and", "or"}:
+            for value, part in ((left, node.left), (right, node.right)):
+                forms.boolean(self, value, part.span, f"'{node.sign}'")
+            return s.Value(type=BOOL, span=node.span)
+        if node.sign in {"==", "!="}:
+            if join_types(left.type, right.type) is None and NOTHING not in (left.type, right.type):
+                self.mismatch(
+                    "R301",
+                    f"'{node.sign}' compares {_named(left.type)} with",
+                    right,
+                    left.type,
+                    node.right.span,
+                )
+            return s.Value(type=BOOL, span=node.span)
+        return self.arithmetic(node, left, right)
+
+    def arithmetic(self, node: ir.Binary, left: s.Value, right: s.Value) -> s.Value:
+        """Check an order or a sum: numbers, and for ``+`` also texts and lists."""
+        kind = BOOL if node.sign in _COMPARISONS else NUMBER
+        if node.sign == "+" and UNKNOWN in (left.type, right.type):
+            return s.broken(node.span)
+        if node.sign == "+" and left.type.name in {"Text", "List"}:
+            joined = join_types(left.type, right.type)
+            if joined is None:
+                self.mismatch(
+                    "R301", f"'+' adds to {_named(left.type)}", right, left.type, node.right.span
+                )
+            size = None
+            if left.size is not None and right.size is not None:
+                size = left.size + right.size
+            return s.Value(type=joined or left.type, span=node.span, size=size)
+        for value, part in ((left, node.left), (right, node.right)):
+            if not assignable(value.type, NUMBER):
+                self.mismatch("R301", f"'{node.sign}' is given", value, NUMBER, part.span)
+        return s.Value(type=kind, span=node.span)
 
     def name(self, node: ir.Name, scope: s.Scope) -> s.Value:
         """Check a reference."""
@@ -212,36 +307,79 @@ class Checker:
 
     def list(self, node: ir.ListOf, scope: s.Scope) -> s.Value:
         """Check a list: its items have one type."""
-        kind = UNKNOWN
-        for item in node.items:
-            value = self.expr(item, scope)
-            joined = join_types(value.type, kind)
-            if joined is None:
-                self.mismatch(
-                    "R301", "the items of a list have one type; this is", value, kind, item.span
-                )
-            elif joined != UNKNOWN:
-                kind = value.type if kind == UNKNOWN else joined
+        values = [self.expr(item, scope) for item in node.items]
+        kind = forms.one_of(self, values, node.span, "the items of a list").type
         return s.Value(type=list_of(kind), span=node.span, size=len(node.items))
 
     def call(self, node: ir.Call, scope: s.Scope) -> s.Value:
         """Check an operator call."""
+        helper = self.program.helpers.get(node.name)
+        if helper is not None:
+            return self.helper(node, helper, scope)
         spec = self.catalog.get(node.name)
         if spec is None:
-            hint = node.name in self.program.prompts
-            if hint:
+            if node.name == self.program.method.name:
+                self.report("R221", f"{node.name!r} calls itself: a method cannot recurse", node.name_span,
+                            "repeat with 'loop' or 'fold', whose rounds are bounded")  # fmt: skip
+            elif node.name in self.program.prompts:
                 self.report("R201", f"{node.name!r} is a prompt, not an operator", node.name_span,
                             f"write 'ask {node.name}(...) by role'")  # fmt: skip
             else:
-                self.found.append(
-                    unknown("operator", node.name, self.catalog, node.name_span, "R201")
-                )
+                known = [*self.catalog, *self.program.helpers]
+                self.found.append(unknown("operator", node.name, known, node.name_span, "R201"))
             for argument in node.args:
                 self.expr(argument.value, scope)
             return s.broken(node.span)
         bound = self.arguments(node, spec.inputs, scope)
         size = self.options(node, spec, scope)
         return s.Value(type=substitute(spec.returns, bound), span=node.span, size=size)
+
+    def helper(self, node: ir.Call, helper: Program, scope: s.Scope) -> s.Value:
+        """Check the call of another method: its inputs by position, its parameters by name."""
+        self.asked.add(node.name)
+        ignored: list[Diagnostic] = []
+        method = helper.method
+        inputs = tuple((i.name, read_type(i.type, ignored)) for i in method.inputs)
+        self.arguments(node, inputs, scope)
+        kinds = dict(inputs)
+        params = {p.name: p for p in method.params}
+        for argument in node.args:
+            if argument.name is None:
+                continue
+            value = self.expr(argument.value, scope)
+            where = argument.name_span or argument.span
+            if argument.name in params:
+                wanted = _default_type(params[argument.name])
+                if value.constant is None and value.type != UNKNOWN:
+                    self.report(
+                        "R307",
+                        f"{argument.name} is a parameter: its value is known before the run",
+                        argument.value.span,
+                    )
+                elif not assignable(value.type, wanted):
+                    self.mismatch(
+                        "R301",
+                        f"{node.name}: {argument.name} is",
+                        value,
+                        wanted,
+                        argument.value.span,
+                    )
+            elif argument.name in kinds:
+                if not assignable(value.type, kinds[argument.name]):
+                    self.mismatch(
+                        "R301",
+                        f"{node.name}: {argument.name} is",
+                        value,
+                        kinds[argument.name],
+                        argument.value.span,
+                    )
+            else:
+                names = [*params, *kinds]
+                self.found.append(
+                    unknown(f"parameter of {node.name}", argument.name, names, where, "R204")
+                )
+        returns = read_type(method.returns, ignored)
+        return s.Value(type=returns, span=node.span, size=self.sizes.get(id(method)))
 
     def arguments(
         self, node: ir.Call, inputs: Sequence[tuple[str, Type]], scope: s.Scope
@@ -324,13 +462,7 @@ class Checker:
                 severity=Severity.WARNING,
             )  # fmt: skip
 
-    # ---- forms ---------------------------------------------------------------------------
-
-    def ask(self, node: ir.Ask, scope: s.Scope) -> s.Value:
-        """Check a model call."""
-        self.settings(node.options, CALL_SETTINGS, scope)
-        value, limit = self.prompted(node.call, scope)
-        return s.Value(type=value.type, span=node.span, size=limit)
+    # ---- prompts -------------------------------------------------------------------------
 
     def prompted(self, call: ir.Call, scope: s.Scope) -> tuple[s.Value, int | None]:
         """Check the prompt of a model call and what it is given; return its result and limit."""
@@ -352,7 +484,7 @@ class Checker:
             value = self.expr(argument.value, scope)
             where = argument.name_span or argument.span
             if argument.name == "limit" and returns.name == "List":
-                limit = self.count(value, argument.value.span, "limit")
+                limit = forms.count(self, value, argument.value.span, "limit")
                 kinds.setdefault("limit", NUMBER)
             if argument.name not in kinds:
                 self.found.append(
@@ -367,123 +499,6 @@ class Checker:
                     argument.value.span,
                 )
         return s.Value(type=substitute(returns, bound), span=call.span), limit
-
-    def each(self, node: ir.Each, scope: s.Scope) -> s.Value:
-        """Check a parallel map; its length must be bounded."""
-        items = self.expr(node.items, scope)
-        if items.type.name not in {"List", UNKNOWN.name}:
-            self.mismatch("R303", "'each' goes over", items, list_of(Type("T")), node.items.span)
-        size = items.size
-        if node.limit is not None:
-            limit = self.count(self.expr(node.limit, scope), node.limit.span, "limit")
-            size = limit if size is None or (limit is not None and limit < size) else size
-        if size is None and items.type != UNKNOWN:
-            made = Related("the list is made here", items.span)
-            self.report("R309", "this 'each' has no bound, so the run has no price",
-                        node.items.span, "write 'up to n', or give its producer a 'limit:'", made)  # fmt: skip
-        inner = s.Scope(outer=scope)
-        self.define(inner, node.var, s.Value(type=items.type.item, span=node.var_span), "variable")
-        body = self.block(node.body, inner) or s.broken(node.body.span)
-        self.unused(inner, [node.var], "variable")
-        self.policy(node.on_error, body, scope)
-        return s.Value(type=list_of(body.type), span=node.span, size=size)
-
-    def policy(self, node: ir.OnError | None, body: s.Value, scope: s.Scope) -> None:
-        """Check what a failed item does."""
-        if node is None:
-            return
-        if node.policy not in POLICIES:
-            self.found.append(unknown("on_error policy", node.policy, POLICIES, node.span, "R214"))
-            return
-        wants = node.policy in {"default", "quorum"}
-        if wants != (node.value is not None):
-            how = f"{node.policy}(value)" if wants else node.policy
-            self.report("R214", f"the policy is written '{how}'", node.span)
-            return
-        if node.value is None:
-            return
-        value = self.expr(node.value, scope)
-        if node.policy == "quorum":
-            self.count(value, node.value.span, "quorum")
-        elif not assignable(value.type, body.type):
-            self.mismatch("R301", "the default is", value, body.type, node.value.span)
-
-    def dialog(self, node: ir.Dialog, scope: s.Scope) -> s.Value:
-        """Check a search-in-decode loop."""
-        names = self.settings(node.options, DIALOG_OPTIONS, scope)
-        value, _ = self.prompted(node.call, scope)
-        if not assignable(value.type, CHAIN):
-            self.mismatch("R301", "the prompt of a dialog returns", value, CHAIN, node.call.span)
-        if "searches" not in names:
-            self.report("R309", "this dialog has no bound on its searches", node.call.name_span,
-                        "add 'searches: n'")  # fmt: skip
-        if not node.handlers:
-            self.report("R310", "a dialog needs at least one 'on tool(...)'", node.span)
-        seen: dict[tuple[str, int], Span] = {}
-        for handler in node.handlers:
-            key = (handler.tool, len(handler.params))
-            if key in seen:
-                shown = f"{handler.tool}({', '.join(handler.params)})"
-                self.found.append(twice("handler", shown, handler.span, seen[key]))
-            seen[key] = handler.span
-            self.handler(handler, scope)
-        return s.Value(type=CHAIN, span=node.span)
-
-    def handler(self, node: ir.Handler, scope: s.Scope) -> None:
-        """Check what a dialog does when the model asks for a tool."""
-        inner = s.Scope(outer=scope)
-        for param in node.params:
-            self.define(inner, param, s.Value(type=TEXT, span=node.span), "argument")
-        result = self.block(node.body, inner)
-        self.unused(inner, node.params, "argument")
-        if result is not None and not assignable(result.type, EVIDENCE):
-            self.mismatch("R301", "a handler gives back", result, EVIDENCE, result.span)
-
-    # ---- numbers and settings ------------------------------------------------------------
-
-    def settings(
-        self, options: Sequence[ir.Argument], known: Sequence[str], scope: s.Scope
-    ) -> set[str]:
-        """Check the settings of a model call; return the names that are set."""
-        seen: dict[str, Span] = {}
-        for option in options:
-            value = self.expr(option.value, scope)
-            where = option.name_span or option.span
-            if option.name is None:
-                self.report("R304", "a setting is written 'name: value'", option.span)
-            elif option.name not in known:
-                self.found.append(unknown("setting", option.name, known, where, "R216"))
-            elif option.name in seen:
-                self.found.append(twice("setting", option.name, where, seen[option.name]))
-            elif option.name in {"searches", "turns", "retries", "max_tokens"}:
-                low = 0 if option.name == "retries" else 1
-                self.count(value, option.value.span, option.name, low)
-            elif not assignable(value.type, NUMBER):
-                self.mismatch("R301", f"{option.name} is", value, NUMBER, option.value.span)
-            if option.name is not None:
-                seen[option.name] = where
-        return set(seen)
-
-    def limits(self, limits: Sequence[ir.Argument], scope: s.Scope) -> None:
-        """Check the limits of a budget."""
-        for limit in limits:
-            value = self.expr(limit.value, scope)
-            where = limit.name_span or limit.span
-            if limit.name not in LIMITS:
-                self.found.append(unknown("limit", limit.name or "", LIMITS, where, "R215"))
-            elif value.type != UNKNOWN and not _positive(value):
-                self.report("R311", f"{limit.name} is a number above 0", limit.value.span)
-
-    def count(self, value: s.Value, span: Span, what: str, low: int = 1) -> int | None:
-        """Return a whole number that is known before the run, or report that it is none."""
-        if value.type == UNKNOWN:
-            return None
-        number = s.whole_number(value)
-        if number is None or number < low:
-            shown = value.constant.span.text if value.constant else f"a {value.type}"
-            self.report("R311", f"{what} is a whole number of at least {low}, not {shown}", span)
-            return None
-        return number
 
     def mismatch(
         self, code: str, what: str, value: s.Value, wanted: Type, span: Span, *related: Related
@@ -504,6 +519,11 @@ class Checker:
                     hint, *notes)  # fmt: skip
 
 
+def _default_type(param: ir.Param) -> Type:
+    """Return the type of a parameter, which is that of its default."""
+    return literal_type(param.value) if isinstance(param.value, ir.Literal) else UNKNOWN
+
+
 def literal_type(node: ir.Literal) -> Type:
     """Return the type of a literal."""
     match node.value:
@@ -515,11 +535,6 @@ def literal_type(node: ir.Literal) -> Type:
             return NUMBER
         case None:
             return NOTHING
-
-
-def _positive(value: s.Value) -> bool:
-    literal = value.constant.value if value.constant else None
-    return isinstance(literal, Decimal) and literal > 0
 
 
 def _named(kind: Type) -> str:

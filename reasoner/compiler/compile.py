@@ -1,12 +1,13 @@
 """The pipeline: module -> program -> findings -> plan."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from reasoner import ir
 from reasoner.compiler.check import check
 from reasoner.compiler.lower import lower
 from reasoner.compiler.program import Loader, Program, link, with_settings, with_variant
+from reasoner.compiler.simplify import simplify
 from reasoner.errors import Diagnostic, RecipeError, Severity, UsageError, did_you_mean
 from reasoner.op import Catalog
 from reasoner.plan import Plan
@@ -39,8 +40,11 @@ def compile_program(
     *,
     variant: str | None = None,
     settings: Mapping[str, ir.Param] | None = None,
-) -> Plan:
-    """Lower a checked program to a plan.
+    without: Collection[str] = (),
+) -> tuple[Plan, list[str]]:
+    """Lower a checked program to a plan, with a line for each rewrite that was made.
+
+    ``without`` names rewrites that are turned off.
 
     Raises
     ------
@@ -63,12 +67,12 @@ def compile_program(
         method, _ = with_variant(method, chosen[variant])
     if settings:
         method = _with_settings(method, settings)
-    chosen_program = Program(method=method, prompts=program.prompts, own=program.own)
+    chosen_program = replace(program, method=method)
     if settings:
         errors = [d for d in check(chosen_program, catalog) if d.severity is Severity.ERROR]
         if errors:
             raise RecipeError(errors)
-    return lower(chosen_program, variant, catalog)
+    return simplify(lower(chosen_program, variant, catalog), without)
 
 
 def _with_settings(method: ir.Method, settings: Mapping[str, ir.Param]) -> ir.Method:

@@ -1,7 +1,7 @@
 """A recipe with everything it uses, and its variants applied."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from reasoner import ir
 from reasoner.errors import Diagnostic, Related, unknown
@@ -13,54 +13,110 @@ Loader = Callable[[ir.Use], "ir.Module | Diagnostic"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One method with the prompts that its steps may name."""
+    """One method with the prompts and the other methods that its steps may name.
+
+    ``own`` are the names that the recipe defines or imports for itself, with their places:
+    those that nothing needs are worth a warning.
+    """
 
     method: ir.Method
     prompts: Mapping[str, ir.Prompt]
-    own: frozenset[str]  # prompts of the recipe itself: unused ones are worth a warning
+    helpers: Mapping[str, "Program"] = field(default_factory=dict)
+    own: Mapping[str, Span] = field(default_factory=dict)
 
 
 def link(module: ir.Module, load: Loader) -> tuple[Program | None, list[Diagnostic]]:
-    """Return the program of a recipe file, and what is wrong with its definitions."""
-    found: list[Diagnostic] = []
-    prompts: dict[str, ir.Prompt] = {}
-    places: dict[str, Span] = {}
+    """Return the program of a recipe file, and what is wrong with its definitions.
 
-    def define(prompt: ir.Prompt, span: Span) -> None:
-        if prompt.name in prompts:
-            found.append(twice("prompt", prompt.name, span, places[prompt.name]))
-            return
-        prompts[prompt.name] = prompt
-        places[prompt.name] = span
+    The first method is the one that runs; those below it are its helpers.
+    """
+    linker = _Linker(load)
+    programs = linker.module(module, ())
+    main = next(iter(module.methods), None)
+    return (programs[main.name] if main else None), linker.found
 
-    for use in module.uses:
-        library = load(use)
-        if isinstance(library, Diagnostic):
-            found.append(library)
-            continue
-        known = {p.name: p for p in library.prompts}
-        for name in use.names:
-            if name.name in known:
-                define(known[name.name], name.span)
-            else:
-                found.append(
-                    unknown(f"prompt in {use.path!r}", name.name, known, name.span, "R206")
-                )
-    for prompt in module.prompts:
-        define(prompt, prompt.name_span)
-    if not module.methods:
-        return None, found
-    for extra in module.methods[1:]:
-        found.append(
-            Diagnostic(
-                code="R208",
-                message="one recipe file defines one method",
-                span=extra.name_span,
-                related=(Related("the first method", module.methods[0].name_span),),
+
+@dataclass(slots=True)
+class _Linker:
+    """Follows ``use`` from file to file."""
+
+    load: Loader
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def module(self, module: ir.Module, above: tuple[str, ...]) -> dict[str, Program]:
+        """Return the programs of a module's methods; ``above`` are the files that lead here."""
+        prompts: dict[str, ir.Prompt] = {}
+        helpers: dict[str, Program] = {}
+        places: dict[str, Span] = {}
+        for use in module.uses:
+            self.use(use, above, prompts, helpers, places)
+        for prompt in module.prompts:
+            if self.fresh("prompt", prompt.name, prompt.name_span, places):
+                prompts[prompt.name] = prompt
+        own = dict(places)
+        for method in module.methods:
+            self.fresh("method", method.name, method.name_span, places)
+        programs: dict[str, Program] = {}
+        for method in reversed(module.methods):  # a method sees those below it
+            programs[method.name] = Program(
+                method=method,
+                prompts=prompts,
+                helpers={**helpers, **programs},
+                own=own if method is module.methods[0] else {},
             )
-        )
-    own = frozenset(p.name for p in module.prompts)
-    return Program(method=module.methods[0], prompts=prompts, own=own), found
+        return programs
+
+    def use(
+        self,
+        use: ir.Use,
+        above: tuple[str, ...],
+        prompts: dict[str, ir.Prompt],
+        helpers: dict[str, Program],
+        places: dict[str, Span],
+    ) -> None:
+        """Take the names of one ``use`` in."""
+        if use.path in above:
+            chain = " -> ".join([*above[above.index(use.path) :], use.path])
+            self.found.append(
+                Diagnostic(
+                    code="R221", message=f"the files use each other: {chain}", span=use.path_span
+                )
+            )
+            return
+        library = self.load(use)
+        if isinstance(library, Diagnostic):
+            self.found.append(library)
+            return
+        known = {p.name: p for p in library.prompts}
+        methods = self.module(library, (*above, use.path))
+        for name in use.names:
+            if name.name not in known and name.name not in methods:
+                what = f"prompt or method in {use.path!r}"
+                self.found.append(unknown(what, name.name, [*known, *methods], name.span, "R206"))
+            elif self.fresh("name", name.name, name.span, places):
+                if name.name in known:
+                    prompts[name.name] = known[name.name]
+                else:
+                    helpers[name.name] = methods[name.name]
+
+    def fresh(self, kind: str, name: str, span: Span, places: dict[str, Span]) -> bool:
+        """Say whether a name is new; report one that is defined twice."""
+        if name in places:
+            self.found.append(twice(kind, name, span, places[name]))
+            return False
+        places[name] = span
+        return True
+
+
+def programs(program: Program) -> Iterator[Program]:
+    """Yield a program and the helpers below it, each once."""
+    stack, seen = [program], set()
+    while stack:
+        top = stack.pop()
+        if id(top) not in seen:
+            seen.add(id(top))
+            yield top
+            stack.extend(top.helpers.values())
 
 
 def twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
@@ -88,16 +144,10 @@ def with_variant(method: ir.Method, variant: ir.Variant) -> tuple[ir.Method, lis
                 else:
                     params[index] = change
             case ir.Bind():
-                index = next(
-                    (
-                        i
-                        for i, s in enumerate(body)
-                        if isinstance(s, ir.Bind) and s.name == change.name
-                    ),
-                    None,
-                )
+                binds = [(i, s) for i, s in enumerate(body) if isinstance(s, ir.Bind)]
+                index = next((i for i, s in binds if s.name == change.name), None)
                 if index is None:
-                    names = [s.name for s in body if isinstance(s, ir.Bind)]
+                    names = [s.name for _, s in binds]
                     found.append(unknown("binding", change.name, names, change.name_span, "R213"))
                 else:
                     body[index] = change

@@ -17,15 +17,26 @@ _SILENT = frozenset({"limit"})  # an input that may steer the runtime without be
 
 def read_type(node: ir.TypeExpr, found: list[Diagnostic]) -> Type:
     """Return the type that is written, or `UNKNOWN` after reporting what is wrong."""
+    if node.name == "Record":
+        return _record(node, found)
     wanted = 1 if node.name in GENERIC else 0
     if node.name not in SIMPLE and node.name not in GENERIC:
-        found.append(unknown("type", node.name, [*SIMPLE, *GENERIC], node.span, "R205"))
+        found.append(unknown("type", node.name, [*SIMPLE, *GENERIC, "Record"], node.span, "R205"))
         return UNKNOWN
-    if len(node.args) != wanted:
+    if len(node.args) != wanted or node.fields:
         how = f"{node.name}[T]" if wanted else node.name
         found.append(Diagnostic(code="R205", message=f"this type is written {how}", span=node.span))
         return UNKNOWN
     return Type(node.name, tuple(read_type(a, found) for a in node.args))
+
+
+def _record(node: ir.TypeExpr, found: list[Diagnostic]) -> Type:
+    names = [f.name for f in node.fields]
+    if not names or node.args or len(set(names)) < len(names):
+        message = "a record type is written Record[name: Type, ...], each name once"
+        found.append(Diagnostic(code="R205", message=message, span=node.span))
+        return UNKNOWN
+    return Type("Record", fields=tuple((f.name, read_type(f.type, found)) for f in node.fields))
 
 
 def signature(prompt: ir.Prompt) -> tuple[tuple[tuple[str, Type], ...], Type]:

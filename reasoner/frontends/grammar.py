@@ -16,7 +16,7 @@ from reasoner.source import Source, Span
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 60
 
-_STARTS = ["module", "expr", "call_by", "each_head", "policy", "signature", "type"]
+_STARTS = ["module", "expr", "call_by", "each_head", "state", "policy", "signature", "type"]
 _WORDS = {
     "NAME": "a name",
     "NUMBER": "a number",

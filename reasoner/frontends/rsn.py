@@ -115,19 +115,20 @@ class Builder:
 
     def inputs(self, tree: Tree[Token]) -> tuple[ir.Input, ...]:
         """Return ``(a: Text, b: Number)``."""
-        found = []
-        for part in cast("list[Tree[Token]]", tree.children):
-            name, kind = part.children
-            node = self.type(cast("Tree[Token]", kind))
-            found.append(ir.Input(name=str(name), type=node, span=self.span(part)))
-        return tuple(found)
+        return tuple(self.input(part) for part in tree.children)
+
+    def input(self, tree: Any) -> ir.Input:
+        """Return ``a: Text``."""
+        name, kind = tree.children
+        return ir.Input(name=str(name), type=self.type(kind), span=self.span(tree))
 
     def type(self, tree: Tree[Token]) -> ir.TypeExpr:
         """Return a type as written."""
-        name, *args = tree.children
+        name, *args = cast("list[Any]", tree.children)
         return ir.TypeExpr(
             name=str(name),
-            args=tuple(self.type(cast("Tree[Token]", a)) for a in args),
+            args=tuple(self.type(a) for a in args if a.data == "type"),
+            fields=tuple(self.input(a) for a in args if a.data == "input"),
             span=self.span(tree),
         )
 
@@ -175,6 +176,20 @@ class Builder:
                 return self.literal(tree.children[0])
             case "name":
                 return ir.Name(name=str(tree.children[0]), span=span)
+            case "record":
+                items = [
+                    self.named(c.children[0], c.children[1], self.span(c)) for c in tree.children
+                ]
+                return ir.RecordOf(items=tuple(items), span=span)
+            case "field":
+                value, name = tree.children
+                return ir.Field(
+                    value=self.expr(value), name=str(name), name_span=self.span(name), span=span
+                )
+            case "or_" | "and_" | "compare" | "arithmetic":
+                return self.binary(tree)
+            case "not_" | "negative":
+                return self.unary(tree)
             case "list":
                 return ir.ListOf(items=tuple(self.expr(c) for c in tree.children), span=span)
             case "call":
@@ -190,6 +205,18 @@ class Builder:
                 arguments, block = tree.children
                 limits = self.arguments(arguments)
                 return ir.Budget(limits=limits, body=self.block(block), span=span)
+            case "if":
+                return self.if_(tree)
+            case "first":
+                return self.first(tree)
+            case "loop":
+                return self.loop(tree)
+            case "fold":
+                return self.fold(tree)
+            case "matrix":
+                return self.matrix(tree)
+            case "frontier":
+                return self.frontier(tree)
             case other:
                 raise AssertionError(f"the grammar has a rule that is not built: {other}")
 
@@ -278,10 +305,22 @@ class Builder:
         """Return ``dialog p(a) by role, searches: n { on tool(a) { ... } }``."""
         head, *rest = tree.children
         call, role, role_span, settings = self.call_by(head)
-        options = list(settings)
-        handlers = []
+        options, handlers = self.headed(rest)
+        return ir.Dialog(
+            call=call,
+            role=role,
+            role_span=role_span,
+            options=(*settings, *options),
+            handlers=tuple(self.handler(h) for h in handlers),
+            span=self.span(tree),
+        )
+
+    def headed(self, parts: Any) -> tuple[tuple[ir.Argument, ...], list[Any]]:
+        """Split ``name: value, name: value`` from the trees that follow them."""
+        options: list[ir.Argument] = []
+        rest: list[Any] = []
         pending: Token | None = None
-        for part in rest:
+        for part in parts:
             if isinstance(part, Token):
                 pending = part
             elif pending is not None:
@@ -289,22 +328,119 @@ class Builder:
                 options.append(self.named(pending, part, span))
                 pending = None
             else:
-                handlers.append(self.handler(part))
-        return ir.Dialog(
-            call=call,
-            role=role,
-            role_span=role_span,
-            options=tuple(options),
-            handlers=tuple(handlers),
-            span=self.span(tree),
-        )
+                rest.append(part)
+        return tuple(options), rest
 
     def handler(self, tree: Any) -> ir.Handler:
-        """Return ``on tool(a, b) { ... }``."""
+        """Return ``on tool(a, b) { ... }`` or ``part(a) { ... }``."""
         signature, block = tree.children
         tool, params = self.signature(signature)
         return ir.Handler(
             tool=tool, params=params, body=self.block(block), span=self.span(signature)
+        )
+
+    def binary(self, tree: Any) -> ir.Expr:
+        """Return ``a + b`` and the like."""
+        if tree.data in {"or_", "and_"}:
+            (left, right), sign = tree.children, tree.data[:-1]
+        else:
+            left, sign, right = tree.children
+        return ir.Binary(
+            sign=str(sign), left=self.expr(left), right=self.expr(right), span=self.span(tree)
+        )
+
+    def unary(self, tree: Any) -> ir.Expr:
+        """Return ``not a`` or ``-a``; a negative number is a literal."""
+        value = self.expr(tree.children[-1])
+        span = self.span(tree)
+        if tree.data == "not_":
+            return ir.Unary(sign="not", value=value, span=span)
+        if isinstance(value, ir.Literal) and isinstance(value.value, Decimal):
+            return ir.Literal(value=-value.value, span=span)
+        return ir.Unary(sign="-", value=value, span=span)
+
+    def if_(self, tree: Any) -> ir.If:
+        """Return ``if cond { } else { }``."""
+        cond, then, *rest = tree.children
+        otherwise: ir.Block | None = None
+        if rest and rest[0].data == "if":
+            inner = self.if_(rest[0])
+            value = ir.Return(value=inner, span=inner.span)
+            otherwise = ir.Block(body=(value,), span=inner.span)
+        elif rest:
+            otherwise = self.block(rest[0])
+        return ir.If(
+            cond=self.expr(cond), then=self.block(then), otherwise=otherwise, span=self.span(tree)
+        )
+
+    def first(self, tree: Any) -> ir.First:
+        """Return ``first x of { a; b } accept cond``."""
+        parts = list(tree.children)
+        var = str(parts.pop(0)) if parts and isinstance(parts[0], Token) else None
+        accept = None
+        if parts and parts[-1].data == "accept":
+            accept = self.expr(parts.pop().children[0])
+        return ir.First(
+            var=var,
+            alternatives=tuple(self.body(p.children[0]) for p in parts),
+            accept=accept,
+            span=self.span(tree),
+        )
+
+    def body(self, tree: Any) -> ir.Block:
+        """Return a block, or an expression as the block that it is the value of."""
+        if tree.data == "block":
+            return self.block(tree)
+        value = self.expr(tree)
+        return ir.Block(body=(ir.Return(value=value, span=value.span),), span=value.span)
+
+    def loop(self, tree: Any) -> ir.Loop:
+        """Return ``loop s = init up to n until cond { ... }``."""
+        state, limit, *clauses, block = tree.children
+        name, init = state.children
+        found = {c.data: c.children[0] for c in clauses}
+        return ir.Loop(
+            var=str(name),
+            var_span=self.span(name),
+            init=self.expr(init),
+            limit=self.expr(limit),
+            until=self.expr(found["until"]) if "until" in found else None,
+            on_limit=self.policy(found["on_limit"]) if "on_limit" in found else None,
+            body=self.block(block),
+            span=self.span(tree),
+        )
+
+    def fold(self, tree: Any) -> ir.Fold:
+        """Return ``fold x in xs from s = init { ... }``."""
+        head, state, block = tree.children
+        var, items = head.children
+        name, init = state.children
+        return ir.Fold(
+            var=str(var),
+            var_span=self.span(var),
+            items=self.expr(items),
+            state=str(name),
+            state_span=self.span(name),
+            init=self.expr(init),
+            body=self.block(block),
+            span=self.span(tree),
+        )
+
+    def matrix(self, tree: Any) -> ir.Matrix:
+        """Return ``matrix rows m, columns n { cell(...) { } }``."""
+        options, parts = self.headed(tree.children)
+        handlers = tuple(self.handler(p) for p in parts)
+        return ir.Matrix(options=options, parts=handlers, span=self.span(tree))
+
+    def frontier(self, tree: Any) -> ir.Frontier:
+        """Return ``frontier from xs, best: k { score(t) { } }``."""
+        items, *rest = tree.children
+        options, parts = self.headed(rest)
+        return ir.Frontier(
+            items=self.expr(items),
+            options=options,
+            parts=tuple(self.handler(p) for p in parts),
+            span=self.span(tree),
         )
 
     def signature(self, tree: Any) -> tuple[str, tuple[str, ...]]:

@@ -16,12 +16,20 @@ from reasoner.source import Source, Span
 
 _FILE_KEYS = (
     "method", "doc", "use", "inputs", "returns", "params", "budget", "steps", "variants", "prompts",
+    "methods",
 )  # fmt: skip
 _PROMPT_KEYS = ("inputs", "returns", "task", "text")
+_METHOD_KEYS = ("doc", "inputs", "returns", "params", "budget", "steps")
 _FORM_KEYS: dict[str, tuple[str, ...]] = {
-    "each": ("each", "limit", "on_error", "do"),
+    "each": ("each", "limit", "up_to", "on_error", "do"),
     "dialog": ("dialog", "on"),
     "budget": ("budget", "do"),
+    "if": ("if", "then", "else"),
+    "first": ("first", "as", "accept"),
+    "loop": ("loop", "up_to", "until", "on_limit", "do"),
+    "fold": ("fold", "from", "do"),
+    "matrix": ("matrix",),
+    "frontier": ("frontier",),
 }
 
 
@@ -54,13 +62,14 @@ class _Reader:
         uses = tuple(self.use(k, v) for k, v in self.pairs(top.get("use")))
         prompts = tuple(self.prompt(k, v) for k, v in self.pairs(top.get("prompts")))
         methods = (self.method(top),) if top.get("method") is not None else ()
-        if not methods and not prompts:
+        helpers = tuple(self.helper(k, v) for k, v in self.pairs(top.get("methods")))
+        if not methods and not prompts and not helpers:
             self.fail("R120", "the file defines neither a method nor prompts", top.span,
                       "start with 'method: name'")  # fmt: skip
         for key, _ in top.pairs:
-            if not methods and key.value not in {"prompts", "use", "doc"}:
+            if not methods and key.value not in {"prompts", "use", "doc", "methods"}:
                 self.fail("R120", f"{key.value!r} needs a 'method: name' in this file", key.span)
-        return ir.Module(uses=uses, prompts=prompts, methods=methods, span=top.span)
+        return ir.Module(uses=uses, prompts=prompts, methods=(*methods, *helpers), span=top.span)
 
     def use(self, path: y.Scalar, names: y.YamlNode) -> ir.Use:
         items = names.items if isinstance(names, y.Sequence) else (names,)
@@ -88,8 +97,18 @@ class _Reader:
 
     def method(self, top: y.Mapping) -> ir.Method:
         name = self.word(self.need(top, "method", top.span), "a name")
+        variants = tuple(self.variant(k, v) for k, v in self.pairs(top.get("variants")))
+        return self.described(name, top, variants)
+
+    def helper(self, name: y.Scalar, node: y.YamlNode) -> ir.Method:
+        return self.described(
+            self.word(name, "a name"), self.mapping(node, "a method", _METHOD_KEYS), ()
+        )
+
+    def described(
+        self, name: y.Scalar, top: y.Mapping, variants: tuple[ir.Variant, ...]
+    ) -> ir.Method:
         doc = top.get("doc")
-        steps = self.need(top, "steps", name.span)
         return ir.Method(
             name=name.value,
             name_span=name.span,
@@ -98,8 +117,8 @@ class _Reader:
             returns=self.type(self.need(top, "returns", name.span)),
             params=tuple(self.param(k, v) for k, v in self.pairs(top.get("params"))),
             limits=self.named(top.get("budget")),
-            body=self.block(steps),
-            variants=tuple(self.variant(k, v) for k, v in self.pairs(top.get("variants"))),
+            body=self.block(self.need(top, "steps", name.span)),
+            variants=variants,
             span=top.span,
         )
 
@@ -177,13 +196,29 @@ class _Reader:
     def form(self, node: y.Mapping) -> ir.Expr:
         keys = [k for k, _ in node.pairs]
         form = next((k.value for k in keys if k.value in _FORM_KEYS), None)
+        if form is not None and form not in {"dialog", "matrix", "frontier"}:
+            self.mapping(node, f"the form {form!r}", _FORM_KEYS[form])
         match form:
             case "each":
-                return self.each(self.mapping(node, "an each", _FORM_KEYS["each"]))
+                return self.each(node)
             case "dialog":
                 return self.dialog(node)
+            case "if":
+                return self.if_(node)
+            case "first":
+                return self.first(node)
+            case "loop":
+                return self.loop(node)
+            case "fold":
+                return self.fold(node)
+            case "matrix":
+                options, parts = self.headed(node, ("matrix",))
+                return ir.Matrix(options=options, parts=parts, span=node.span)
+            case "frontier":
+                options, parts = self.headed(node, ("frontier",))
+                items = self.value(self.need(node, "frontier", node.span))
+                return ir.Frontier(items=items, options=options, parts=parts, span=node.span)
             case "budget":
-                self.mapping(node, "a budget", _FORM_KEYS["budget"])
                 return ir.Budget(
                     limits=self.named(node.get("budget")),
                     body=self.block(self.need(node, "do", node.span)),
@@ -194,21 +229,100 @@ class _Reader:
                 found = unknown("form", keys[0].value if keys else "", _FORM_KEYS, where, "R123")
                 raise RecipeError([found])
 
+    def headed(
+        self, node: y.Mapping, own: Sequence[str]
+    ) -> tuple[tuple[ir.Argument, ...], tuple[ir.Handler, ...]]:
+        """Split the keys of a form into its options and its parts, which are written ``part(a)``."""
+        options, parts = [], []
+        for key, value in node.pairs:
+            if "(" in key.value:
+                parts.append(self.handler(key, value))
+            elif key.value not in own:
+                options.append(self.option(key, value))
+        return tuple(options), tuple(parts)
+
+    def option(self, key: y.Scalar, value: y.YamlNode) -> ir.Argument:
+        return ir.Argument(
+            name=self.word(key, "an option").value,
+            name_span=key.span,
+            value=self.value(value),
+            span=key.span.to(value.span),
+        )
+
+    def if_(self, node: y.Mapping) -> ir.If:
+        otherwise = node.get("else")
+        return ir.If(
+            cond=self.value(self.need(node, "if", node.span)),
+            then=self.block(self.need(node, "then", node.span)),
+            otherwise=None if otherwise is None else self.block(otherwise),
+            span=node.span,
+        )
+
+    def first(self, node: y.Mapping) -> ir.First:
+        items = self.need(node, "first", node.span)
+        if not isinstance(items, y.Sequence):
+            self.fail("R121", "expected a list of alternatives", items.span)
+        var, accept = node.get("as"), node.get("accept")
+        return ir.First(
+            var=None if var is None else self.word(var, "a name").value,
+            alternatives=tuple(self.block(i) for i in items.items),
+            accept=None if accept is None else self.value(accept),
+            span=node.span,
+        )
+
+    def state(self, node: y.YamlNode) -> tuple[Any, Any, Builder]:
+        """Return the parts of ``name = value``."""
+        tree, build = self.leaf(self.scalar(node, "'name = value'"), "state")
+        name, init = tree.children
+        return name, init, build
+
+    def loop(self, node: y.Mapping) -> ir.Loop:
+        name, init, build = self.state(self.need(node, "loop", node.span))
+        until = node.get("until")
+        return ir.Loop(
+            var=str(name),
+            var_span=build.span(name),
+            init=build.expr(init),
+            limit=self.value(self.need(node, "up_to", node.span)),
+            until=None if until is None else self.value(until),
+            on_limit=self.policy(node.get("on_limit")),
+            body=self.block(self.need(node, "do", node.span)),
+            span=node.span,
+        )
+
+    def policy(self, node: y.YamlNode | None) -> ir.OnError | None:
+        if node is None:
+            return None
+        parsed, build = self.leaf(self.scalar(node, "a policy"), "policy")
+        return build.policy(parsed)
+
+    def fold(self, node: y.Mapping) -> ir.Fold:
+        head = self.scalar(self.need(node, "fold", node.span), "'x in xs'")
+        tree, build = self.leaf(head, "each_head")
+        var, items = tree.children
+        name, init, state = self.state(self.need(node, "from", node.span))
+        return ir.Fold(
+            var=str(var),
+            var_span=build.span(var),
+            items=build.expr(items),
+            state=str(name),
+            state_span=state.span(name),
+            init=state.expr(init),
+            body=self.block(self.need(node, "do", node.span)),
+            span=node.span,
+        )
+
     def each(self, node: y.Mapping) -> ir.Each:
         head = self.scalar(self.need(node, "each", node.span), "'x in xs'")
         tree, build = self.leaf(head, "each_head")
         name, items = tree.children
-        limit, policy = node.get("limit"), node.get("on_error")
-        on_error = None
-        if policy is not None:
-            parsed, builder = self.leaf(self.scalar(policy, "a policy"), "policy")
-            on_error = builder.policy(parsed)
+        limit = node.get("limit") or node.get("up_to")
         return ir.Each(
             var=str(name),
             var_span=build.span(name),
             items=build.expr(items),
             limit=None if limit is None else self.value(limit),
-            on_error=on_error,
+            on_error=self.policy(node.get("on_error")),
             body=self.block(self.need(node, "do", node.span)),
             span=node.span,
         )
@@ -217,16 +331,8 @@ class _Reader:
         head = self.scalar(self.need(node, "dialog", node.span), "'prompt(a) by role'")
         tree, build = self.leaf(head, "call_by")
         call, role, role_span, settings = build.call_by(tree)
-        options = [
-            ir.Argument(
-                name=self.word(k, "an option").value,
-                name_span=k.span,
-                value=self.value(v),
-                span=k.span.to(v.span),
-            )
-            for k, v in node.pairs
-            if k.value not in _FORM_KEYS["dialog"]
-        ]
+        own = _FORM_KEYS["dialog"]
+        options = [self.option(k, v) for k, v in node.pairs if k.value not in own]
         handlers = [self.handler(k, v) for k, v in self.pairs(node.get("on"))]
         return ir.Dialog(
             call=call,
@@ -261,15 +367,7 @@ class _Reader:
         return align(node.value, self.source.text, node.span.start, node.span.end)
 
     def named(self, node: y.YamlNode | None) -> tuple[ir.Argument, ...]:
-        return tuple(
-            ir.Argument(
-                name=self.word(k, "a name").value,
-                name_span=k.span,
-                value=self.value(v),
-                span=k.span.to(v.span),
-            )
-            for k, v in self.pairs(node)
-        )
+        return tuple(self.option(k, v) for k, v in self.pairs(node))
 
     # ---- shapes --------------------------------------------------------------------------
 

@@ -145,7 +145,7 @@ class Dialog:
     async def _decode(self, path: str, *, must_answer: bool) -> Reply:
         model = self.session.models[self.step.role]
         native = Capability.CONTINUE in model.capabilities and not must_answer
-        tools = [(h.tool, len(h.params)) for h in self.step.handlers]
+        tools = [(h.tool, len(h.inner.params)) for h in self.step.handlers]
         used = sum(s.status.executed for s in self.searches)
         request = Request(
             messages=tuple(self._messages(native=native)),
@@ -175,7 +175,7 @@ class Dialog:
 
     def _tool_text(self) -> str:
         calls = [
-            f"<{h.tool}>{' || '.join(p.rsplit('.', 1)[-1] for p in h.params)}</{h.tool}>"
+            f"<{h.tool}>{' || '.join(p.rsplit('.', 1)[-1] for p in h.inner.params)}</{h.tool}>"
             for h in self.step.handlers
         ]
         return (
@@ -192,11 +192,13 @@ class Dialog:
 
         handler = next(
             (h for h in self.step.handlers
-             if h.tool == query.tool and len(h.params) == len(query.args)),
+             if h.tool == query.tool and len(h.inner.params) == len(query.args)),
             None,
         )  # fmt: skip
         if handler is None:
-            counts = sorted({len(h.params) for h in self.step.handlers if h.tool == query.tool})
+            counts = sorted(
+                {len(h.inner.params) for h in self.step.handlers if h.tool == query.tool}
+            )
             wanted = " or ".join(map(str, counts))
             text = f"{query.tool} takes {wanted} names, not {len(query.args)}"
             return notice(SearchStatus.UNKNOWN_TOOL, text)

@@ -5,33 +5,22 @@ line run without tasks of their own. A failure has one place where it can surfac
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import assert_never
 
 from reasoner import plan as p
 from reasoner.errors import BudgetError, JournalError, ReasonerError, StepError
+from reasoner.runtime import forms, frontier
 from reasoner.runtime.ask import ask
 from reasoner.runtime.budget import Budget
+from reasoner.runtime.calc import calculate, resolve
 from reasoner.runtime.dialog import Dialog, Handled
+from reasoner.runtime.failures import first_of
+from reasoner.runtime.scope import Scope, Values
 from reasoner.runtime.session import Session
 from reasoner.values import Chain, Evidence, Findings, Linked, Skipped
-
-Values = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where a block runs: its place in the expanded plan, and the budget around it."""
-
-    budget: Budget
-    prefix: str = ""  # with indices: "chains[2]"
-    base: str = ""  # as in the plan: "chains"
-
-    def path(self, step: str) -> str:
-        """Return the place of a step, with the index of each ``each`` around it."""
-        return self.prefix + step[len(self.base) :] if self.base else step
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +102,34 @@ class Executor:
                 return await self._each(step, values, scope)
             case p.DialogStep():
                 return await self._dialog(step, values, scope)
+            case p.CalcStep():
+                return calculate(step.fn, [resolve(a, values) for a in step.args])
             case p.BudgetStep():
-                inner = Budget(self.session.clock, step.limits, outer=scope.budget)
-                within = Scope(inner, scope.path(step.id), step.id)
-                return await self._block(step.body, dict(values), within)
+                budget = Budget(self.session.clock, step.limits, outer=scope.budget)
+                path = scope.path(step.id)
+                return await self.inner(step.inner, (), values, Scope(budget, path, step.id), path)
+            case p.IfStep():
+                chosen = step.then if resolve(step.cond, values) else step.otherwise
+                return await self.inner(chosen, (), values, scope, scope.path(chosen.id))
+            case p.FirstStep():
+                return await forms.first(self, step, values, scope)
+            case p.LoopStep():
+                return await forms.loop(self, step, values, scope)
+            case p.FoldStep():
+                return await forms.fold(self, step, values, scope)
+            case p.MatrixStep():
+                return await forms.matrix(self, step, values, scope)
+            case p.FrontierStep():
+                return await frontier.run(self, step, values, scope)
             case _:
                 assert_never(step)
+
+    async def inner(
+        self, inner: p.Inner, given: Sequence[object], values: Values, scope: Scope, path: str
+    ) -> object:
+        """Run a block inside a step at a place of the expanded plan, with its variables set."""
+        mine = {**values, **dict(zip(inner.params, given, strict=True))}
+        return await self._block(inner.body, mine, Scope(scope.budget, path, inner.id))
 
     async def _operator(self, step: p.OpStep, values: Values) -> object:
         spec = self.session.catalog[step.op]
@@ -148,12 +159,12 @@ class Executor:
 
         async def handle(plan: p.HandlerPlan, args: object, number: int) -> Handled:
             assert isinstance(args, tuple)  # noqa: S101 - `Query.args`
-            inner = {**values, **dict(zip(plan.params, args, strict=True))}
-            base = plan.params[0].rsplit(".", 1)[0] if plan.params else step.id
-            within = Scope(scope.budget, f"{path}.search[{number}]", base)
-            found = await self._block(plan.body, inner, within)
+            block = plan.inner
+            inner = {**values, **dict(zip(block.params, args, strict=True))}
+            within = Scope(scope.budget, f"{path}.search[{number}]", block.id)
+            found = await self._block(block.body, inner, within)
             assert isinstance(found, Evidence)  # noqa: S101 - the checker saw to it
-            linked = [inner[s.id] for s in plan.body.steps if s.id in inner]
+            linked = [inner[s.id] for s in block.body.steps if s.id in inner]
             return found, tuple(v for v in linked if isinstance(v, Linked))
 
         self.session.trace.add("chain_started", path, searches=step.searches)
@@ -184,7 +195,8 @@ class Executor:
 
         async def work(index: int, item: object) -> None:
             within = Scope(scope.budget, f"{path}[{index}]", step.id)
-            results[index] = await self._item(step, index, {**values, step.var: item}, within)
+            mine = {**values, step.inner.params[0]: item}
+            results[index] = await self._item(step, index, mine, within)
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -199,7 +211,7 @@ class Executor:
     ) -> object:
         """Run the block for one item; what a failure does is the policy's to say."""
         try:
-            return await self._block(step.body, values, scope)
+            return await self._block(step.inner.body, values, scope)
         except BudgetError as error:
             return Skipped(index, f"budget: {error.limit}")
         except StepError as error:
@@ -229,17 +241,6 @@ class Executor:
         return kept
 
 
-def resolve(operand: p.Operand, values: Values) -> object:
-    """Return the value of an operand."""
-    match operand:
-        case p.Const():
-            return operand.value
-        case p.Ref():
-            return values[operand.id]
-        case p.Seq():
-            return tuple(resolve(i, values) for i in operand.items)
-
-
 def _numbers(settings: Mapping[str, p.Operand], values: Values) -> dict[str, Decimal]:
     found = {name: resolve(o, values) for name, o in settings.items()}
     return {name: v for name, v in found.items() if isinstance(v, Decimal)}
@@ -253,21 +254,6 @@ def _order(block: p.Block) -> _Order:
     wakes = tuple(tuple(j for j, w in enumerate(waits) if i in w) for i in range(len(block.steps)))
     line = all(i - 1 in w for i, w in enumerate(waits) if i)
     return _Order(waits, wakes, line)
-
-
-def first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the failure that a group is about: a cancellation only if there is nothing else."""
-    flat: list[BaseException] = []
-    stack: list[BaseException] = [failures]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, BaseExceptionGroup):
-            stack.extend(reversed(top.exceptions))
-        else:
-            flat.append(top)
-    real = [e for e in flat if not isinstance(e, asyncio.CancelledError)]
-    ordered = sorted(real, key=lambda e: (isinstance(e, BudgetError), str(e)))
-    return (ordered or flat)[0]
 
 
 def best_so_far(values: Values) -> Findings | tuple[Chain, ...] | Evidence | None:

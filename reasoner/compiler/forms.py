@@ -1,0 +1,492 @@
+"""The forms of the language: what each needs of its parts, and the type of its value."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Protocol
+
+from reasoner import ir
+from reasoner.compiler import scope as s
+from reasoner.compiler import weights
+from reasoner.compiler.program import twice
+from reasoner.errors import Diagnostic, Related, unknown
+from reasoner.source import Span
+from reasoner.types import (
+    BOOL,
+    CHAIN,
+    EVIDENCE,
+    NOTHING,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Type,
+    assignable,
+    join_types,
+    list_of,
+)  # fmt: skip
+
+#: Settings of a model call, given after the role: ``by role(temperature: 0.2)``.
+CALL_SETTINGS = ("temperature", "top_p", "max_tokens", "retries")
+DIALOG_OPTIONS = ("searches", "turns", *CALL_SETTINGS)
+LIMITS = ("calls", "tokens", "usd", "seconds")
+POLICIES = ("fail", "skip", "default", "quorum")
+LIMIT_POLICIES = ("return", "fail", "default")
+MATRIX_OPTIONS = ("rows", "columns", "weights")
+MATRIX_PARTS = {
+    "column": {"previous": TEXT},
+    "cell": {"shared": UNKNOWN, "above": TEXT, "row": NUMBER, "column": NUMBER},
+    "summary": {"previous": TEXT, "cells": list_of(TEXT), "shared": UNKNOWN},
+}
+FRONTIER_OPTIONS = ("best", "depth", "grown", "novelty", "scope", "select", "seed", "drain")
+FRONTIER_PARTS = ("score", "visit", "grow")
+SCOPES = ("global", "level")
+SELECTS = ("best", "all", "sample", "ucb")
+#: Largest bound that a form accepts: more is a mistake or an attack.
+MOST = 1_000_000
+
+
+class Walk(Protocol):
+    """The part of the checker that forms use."""
+
+    found: list[Diagnostic]
+
+    def report(
+        self, code: str, message: str, span: Span, hint: str = "", *related: Related
+    ) -> None:
+        """Add a finding."""
+        ...
+
+    def mismatch(
+        self, code: str, what: str, value: s.Value, wanted: Type, span: Span, *related: Related
+    ) -> None:
+        """Report a type that does not fit."""
+        ...
+
+    def expr(self, node: ir.Expr, scope: s.Scope) -> s.Value:
+        """Check an expression."""
+        ...
+
+    def block(self, block: ir.Block, outer: s.Scope) -> s.Value | None:
+        """Check a block."""
+        ...
+
+    def define(self, scope: s.Scope, name: str, value: s.Value, kind: str) -> None:
+        """Give a name its meaning."""
+        ...
+
+    def unused(self, scope: s.Scope, names: Iterable[str], kind: str) -> None:
+        """Warn of names that nothing refers to."""
+        ...
+
+    def prompted(self, call: ir.Call, scope: s.Scope) -> tuple[s.Value, int | None]:
+        """Check the prompt of a model call."""
+        ...
+
+
+# ---- asking --------------------------------------------------------------------------------
+
+
+def ask(walk: Walk, node: ir.Ask, scope: s.Scope) -> s.Value:
+    """Check a model call."""
+    settings(walk, node.options, CALL_SETTINGS, scope)
+    value, limit = walk.prompted(node.call, scope)
+    return s.Value(type=value.type, span=node.span, size=limit)
+
+
+def dialog(walk: Walk, node: ir.Dialog, scope: s.Scope) -> s.Value:
+    """Check a search-in-decode loop."""
+    names = settings(walk, node.options, DIALOG_OPTIONS, scope)
+    value, _ = walk.prompted(node.call, scope)
+    if not assignable(value.type, CHAIN):
+        walk.mismatch("R301", "the prompt of a dialog returns", value, CHAIN, node.call.span)
+    if "searches" not in names:
+        walk.report(
+            "R309", "this dialog has no bound on its searches", node.call.name_span,
+            "add 'searches: n'",
+        )  # fmt: skip
+    if not node.handlers:
+        walk.report("R310", "a dialog needs at least one 'on tool(...)'", node.span)
+    seen: dict[tuple[str, int], Span] = {}
+    for handler in node.handlers:
+        key = (handler.tool, len(handler.params))
+        if key in seen:
+            shown = f"{handler.tool}({', '.join(handler.params)})"
+            walk.found.append(twice("handler", shown, handler.span, seen[key]))
+        seen[key] = handler.span
+        result = part(walk, handler, dict.fromkeys(handler.params, TEXT), scope)
+        if result is not None and not assignable(result.type, EVIDENCE):
+            walk.mismatch("R301", "a handler gives back", result, EVIDENCE, result.span)
+    return s.Value(type=CHAIN, span=node.span)
+
+
+def part(
+    walk: Walk, node: ir.Handler, params: Mapping[str, Type], scope: s.Scope
+) -> s.Value | None:
+    """Check a block that a form runs with variables of its own."""
+    inner = s.Scope(outer=scope)
+    for name in node.params:
+        kind = params.get(name, UNKNOWN)
+        walk.define(inner, name, s.Value(type=kind, span=node.span), "argument")
+    result = walk.block(node.body, inner)
+    walk.unused(inner, node.params, "argument")
+    return result
+
+
+# ---- repeating -----------------------------------------------------------------------------
+
+
+def each(walk: Walk, node: ir.Each, scope: s.Scope) -> s.Value:
+    """Check a parallel map; its length must be bounded."""
+    items, size = over(walk, "'each'", node.items, node.limit, scope)
+    inner = s.Scope(outer=scope)
+    walk.define(inner, node.var, s.Value(type=items.type.item, span=node.var_span), "variable")
+    body = walk.block(node.body, inner) or s.broken(node.body.span)
+    walk.unused(inner, [node.var], "variable")
+    on_error(walk, node.on_error, body, scope)
+    return s.Value(type=list_of(body.type), span=node.span, size=size)
+
+
+def over(
+    walk: Walk, what: str, node: ir.Expr, limit: ir.Expr | None, scope: s.Scope
+) -> tuple[s.Value, int | None]:
+    """Check the list that a form goes over; return it with its bound."""
+    items = walk.expr(node, scope)
+    if items.type.name not in {"List", UNKNOWN.name}:
+        walk.mismatch("R303", f"{what} goes over", items, list_of(Type("T")), node.span)
+        return s.broken(node.span), 0
+    size = items.size
+    if limit is not None:
+        most = count(walk, walk.expr(limit, scope), limit.span, "limit")
+        size = most if size is None or (most is not None and most < size) else size
+        size = 0 if size is None else size
+    if size is None and items.type != UNKNOWN:
+        made = Related("the list is made here", items.span)
+        walk.report(
+            "R309", f"this {what} has no bound, so the run has no price", node.span,
+            "write 'up to n', or give its producer a 'limit:'", made,
+        )  # fmt: skip
+    return items, size
+
+
+def on_error(walk: Walk, node: ir.OnError | None, body: s.Value, scope: s.Scope) -> None:
+    """Check what a failed item does."""
+    if node is None or not policy(walk, node, POLICIES, "on_error"):
+        return
+    if node.value is None:
+        return
+    value = walk.expr(node.value, scope)
+    if node.policy == "quorum":
+        count(walk, value, node.value.span, "quorum")
+    elif not assignable(value.type, body.type):
+        walk.mismatch("R301", "the default is", value, body.type, node.value.span)
+
+
+def policy(walk: Walk, node: ir.OnError, known: Sequence[str], what: str) -> bool:
+    """Check the word of a policy and whether it has a value."""
+    if node.policy not in known:
+        walk.found.append(unknown(f"{what} policy", node.policy, known, node.span, "R214"))
+        return False
+    wants = node.policy in {"default", "quorum"}
+    if wants != (node.value is not None):
+        how = f"{node.policy}(value)" if wants else node.policy
+        walk.report("R214", f"the policy is written '{how}'", node.span)
+        return False
+    return True
+
+
+def loop(walk: Walk, node: ir.Loop, scope: s.Scope) -> s.Value:
+    """Check rounds with a state: the block gives the next state, of the same type."""
+    init = walk.expr(node.init, scope)
+    count(walk, walk.expr(node.limit, scope), node.limit.span, "'up to'")
+    inner = s.Scope(outer=scope)
+    state = s.Value(type=init.type, span=node.var_span)
+    walk.define(inner, node.var, state, "state")
+    body = walk.block(node.body, inner) or s.broken(node.body.span)
+    kind = next_state(walk, init, body, node.var)
+    if node.until is not None:
+        cond = walk.expr(node.until, inner)
+        boolean(walk, cond, node.until.span, "'until'")
+    walk.unused(inner, [node.var], "state")
+    if node.on_limit is not None and policy(walk, node.on_limit, LIMIT_POLICIES, "on_limit"):
+        if node.until is None:
+            walk.report(
+                "R312", "'on_limit' says nothing without 'until': the loop always ends at its limit",
+                node.on_limit.span,
+            )  # fmt: skip
+        if node.on_limit.value is not None:
+            value = walk.expr(node.on_limit.value, scope)
+            if not assignable(value.type, kind):
+                walk.mismatch("R301", "the default is", value, kind, node.on_limit.value.span)
+    return s.Value(type=kind, span=node.span)
+
+
+def next_state(walk: Walk, init: s.Value, body: s.Value, name: str) -> Type:
+    """Return the type of a state; what a round gives has to fit where it came from."""
+    joined = join_types(body.type, init.type)
+    if joined is None:
+        first = Related("the state begins here", init.span)
+        walk.mismatch(
+            "R301", f"the block gives the next {name!r},", body, init.type, body.span, first
+        )
+        return init.type
+    return joined
+
+
+def fold(walk: Walk, node: ir.Fold, scope: s.Scope) -> s.Value:
+    """Check a sequential accumulation."""
+    items, _ = over(walk, "'fold'", node.items, None, scope)
+    init = walk.expr(node.init, scope)
+    inner = s.Scope(outer=scope)
+    walk.define(inner, node.var, s.Value(type=items.type.item, span=node.var_span), "variable")
+    walk.define(inner, node.state, s.Value(type=init.type, span=node.state_span), "state")
+    body = walk.block(node.body, inner) or s.broken(node.body.span)
+    walk.unused(inner, [node.var, node.state], "variable")
+    return s.Value(type=next_state(walk, init, body, node.state), span=node.span)
+
+
+# ---- choosing ------------------------------------------------------------------------------
+
+
+def if_(walk: Walk, node: ir.If, scope: s.Scope) -> s.Value:
+    """Check a branch: both sides have one type."""
+    boolean(walk, walk.expr(node.cond, scope), node.cond.span, "'if'")
+    then = walk.block(node.then, scope) or s.broken(node.then.span)
+    if node.otherwise is None:
+        kind = then.type if then.type.name == "Optional" else Type("Optional", (then.type,))
+        return s.Value(type=kind, span=node.span, size=then.size)
+    other = walk.block(node.otherwise, scope) or s.broken(node.otherwise.span)
+    return one_of(walk, [then, other], node.span, "the branches of an 'if'")
+
+
+def one_of(walk: Walk, values: Sequence[s.Value], span: Span, what: str) -> s.Value:
+    """Return the value of one of several blocks; they have to have one type."""
+    kind = UNKNOWN
+    for value in values:
+        joined = value.type if kind == UNKNOWN else join_types(value.type, kind)
+        if joined is None and NOTHING in (value.type, kind):
+            joined = Type("Optional", (kind if value.type == NOTHING else value.type,))
+        if joined is None:
+            first = Related("the first has another type", values[0].span)
+            walk.mismatch("R301", f"{what} have one type; this is", value, kind, value.span, first)
+        else:
+            kind = joined
+    sizes = [v.size for v in values]
+    size = None if None in sizes else max((x for x in sizes if x is not None), default=None)
+    return s.Value(type=kind, span=span, size=size)
+
+
+def first(walk: Walk, node: ir.First, scope: s.Scope) -> s.Value:
+    """Check alternatives: one type, and a condition on the value."""
+    if not node.alternatives:
+        walk.report("R313", "'first of' needs at least one alternative", node.span)
+        return s.broken(node.span)
+    values = [walk.block(b, scope) or s.broken(b.span) for b in node.alternatives]
+    value = one_of(walk, values, node.span, "the alternatives")
+    if node.accept is not None and node.var is None:
+        walk.report(
+            "R314", "'accept' speaks of the value of an alternative, which has no name",
+            node.accept.span, "write 'first x of { ... } accept ...'",
+        )  # fmt: skip
+    elif node.accept is not None and node.var is not None:
+        inner = s.Scope(outer=scope)
+        walk.define(inner, node.var, s.Value(type=value.type, span=node.span), "variable")
+        boolean(walk, walk.expr(node.accept, inner), node.accept.span, "'accept'")
+        walk.unused(inner, [node.var], "variable")
+    return value
+
+
+# ---- growing -------------------------------------------------------------------------------
+
+
+def matrix(walk: Walk, node: ir.Matrix, scope: s.Scope) -> s.Value:
+    """Check a matrix of thought: its size, its weights, and its parts by name."""
+    given = options(walk, node.options, MATRIX_OPTIONS, node.span, ("rows", "columns"))
+    sizes = [
+        count(walk, walk.expr(given[name].value, scope), given[name].value.span, name)
+        for name in ("rows", "columns")
+        if name in given
+    ]
+    if "weights" in given and len(sizes) == 2 and sizes[0] and sizes[1]:
+        try:
+            weights.table(given["weights"].value, constants(scope), sizes[0], sizes[1])
+        except weights.WeightsError as error:
+            walk.found.append(error.finding)
+    parts = named_parts(walk, node.parts, MATRIX_PARTS, node.span, ("cell", "summary"))
+    shared = UNKNOWN
+    if "column" in parts:
+        value = part(walk, parts["column"], MATRIX_PARTS["column"], scope)
+        shared = value.type if value is not None else UNKNOWN
+    for name in ("cell", "summary"):
+        if name not in parts:
+            continue
+        if "shared" in parts[name].params and "column" not in parts:
+            walk.report(
+                "R315", f"{name} asks for 'shared', but there is no 'column(...)' part to make it",
+                parts[name].span,
+            )  # fmt: skip
+        value = part(walk, parts[name], {**MATRIX_PARTS[name], "shared": shared}, scope)
+        if value is not None and not assignable(value.type, TEXT):
+            walk.mismatch("R301", f"{name} gives", value, TEXT, value.span)
+    return s.Value(type=TEXT, span=node.span)
+
+
+def frontier(walk: Walk, node: ir.Frontier, scope: s.Scope) -> s.Value:
+    """Check a scored queue: its bounds and its parts."""
+    items, _ = over(walk, "'frontier'", node.items, None, scope)
+    given = options(walk, node.options, FRONTIER_OPTIONS, node.span, ("best", "depth"))
+    size = 1
+    for name in ("best", "depth", "grown", "seed"):
+        if name in given:
+            low = 0 if name == "seed" else 1
+            place = given[name].value
+            most = count(walk, walk.expr(place, scope), place.span, name, low)
+            size *= (most or 0) if name in {"best", "depth"} else 1
+    for name, known in (("scope", SCOPES), ("select", SELECTS)):
+        if name in given:
+            chosen = walk.expr(given[name].value, scope)
+            word = str(chosen.constant.value) if chosen.constant else ""
+            if word not in known:
+                walk.found.append(unknown(name, word, known, given[name].value.span, "R308"))
+    parts = named_parts(
+        walk, node.parts, dict.fromkeys(FRONTIER_PARTS, None), node.span, ("visit",)
+    )
+    visited = UNKNOWN
+    for name in FRONTIER_PARTS:
+        if name not in parts:
+            continue
+        handler = parts[name]
+        if len(handler.params) != 1:
+            walk.report("R304", f"{name} takes one name, not {len(handler.params)}", handler.span)
+            continue
+        kind = list_of(visited) if name == "grow" else items.type.item
+        value = part(walk, handler, {handler.params[0]: kind}, scope)
+        wanted = {"score": NUMBER, "grow": items.type}.get(name, UNKNOWN)
+        if value is not None and not assignable(value.type, wanted):
+            walk.mismatch("R301", f"{name} gives", value, wanted, value.span)
+        if name == "visit" and value is not None:
+            visited = value.type
+        if name == "grow" and value is not None and value.size is None and "grown" not in given:
+            walk.report(
+                "R309", "what 'grow' gives has no bound, so the run has no price", value.span,
+                "add 'grown: n' to the frontier, or a 'limit:' to the producer",
+            )  # fmt: skip
+    return s.Value(type=list_of(visited), span=node.span, size=size or None)
+
+
+def named_parts(
+    walk: Walk,
+    given: Sequence[ir.Handler],
+    known: Mapping[str, Mapping[str, Type] | None],
+    span: Span,
+    needed: Sequence[str],
+) -> dict[str, ir.Handler]:
+    """Return the parts of a form by name; report unknown, repeated and missing ones."""
+    found: dict[str, ir.Handler] = {}
+    for handler in given:
+        if handler.tool not in known:
+            walk.found.append(unknown("part", handler.tool, known, handler.span, "R217"))
+        elif handler.tool in found:
+            walk.found.append(twice("part", handler.tool, handler.span, found[handler.tool].span))
+        else:
+            found[handler.tool] = handler
+            names = known[handler.tool]
+            for name in handler.params if names is not None else ():
+                if name not in (names or {}):
+                    what = f"value that {handler.tool} can ask for"
+                    walk.found.append(unknown(what, name, names or {}, handler.span, "R217"))
+    for name in needed:
+        if name not in found:
+            walk.report("R316", f"the part '{name}(...)' is missing", span)
+    return found
+
+
+def options(
+    walk: Walk,
+    given: Sequence[ir.Argument],
+    known: Sequence[str],
+    span: Span,
+    needed: Sequence[str],
+) -> dict[str, ir.Argument]:
+    """Return the options of a form by name; report unknown, repeated and missing ones."""
+    found: dict[str, ir.Argument] = {}
+    for option in given:
+        where = option.name_span or option.span
+        name = option.name or ""
+        if name not in known:
+            walk.found.append(unknown("option", name, known, where, "R216"))
+        elif name in found:
+            walk.found.append(twice("option", name, where, found[name].span))
+        else:
+            found[name] = option
+    for name in needed:
+        if name not in found:
+            walk.report("R309", f"the bound '{name}' is missing, so the run has no price", span,
+                        f"add '{name}'")  # fmt: skip
+    return found
+
+
+def constants(scope: s.Scope) -> dict[str, ir.Literal]:
+    """Return the names that stand for literals here, such as parameters."""
+    found: dict[str, ir.Literal] = {}
+    for name in scope.visible():
+        value = scope.find(name)
+        if value is not None and value.constant is not None and name not in found:
+            found[name] = value.constant
+    return found
+
+
+# ---- numbers and settings ------------------------------------------------------------------
+
+
+def settings(
+    walk: Walk, given: Sequence[ir.Argument], known: Sequence[str], scope: s.Scope
+) -> set[str]:
+    """Check the settings of a model call; return the names that are set."""
+    seen: dict[str, Span] = {}
+    for option in given:
+        value = walk.expr(option.value, scope)
+        where = option.name_span or option.span
+        if option.name is None:
+            walk.report("R304", "a setting is written 'name: value'", option.span)
+            continue
+        if option.name not in known:
+            walk.found.append(unknown("setting", option.name, known, where, "R216"))
+        elif option.name in seen:
+            walk.found.append(twice("setting", option.name, where, seen[option.name]))
+        elif option.name in {"searches", "turns", "retries", "max_tokens"}:
+            low = 0 if option.name == "retries" else 1
+            count(walk, value, option.value.span, option.name, low)
+        elif not assignable(value.type, NUMBER):
+            walk.mismatch("R301", f"{option.name} is", value, NUMBER, option.value.span)
+        seen[option.name] = where
+    return set(seen)
+
+
+def limits(walk: Walk, given: Sequence[ir.Argument], scope: s.Scope) -> None:
+    """Check the limits of a budget."""
+    for limit in given:
+        value = walk.expr(limit.value, scope)
+        where = limit.name_span or limit.span
+        if limit.name not in LIMITS:
+            walk.found.append(unknown("limit", limit.name or "", LIMITS, where, "R215"))
+            continue
+        literal = value.constant.value if value.constant else None
+        if value.type != UNKNOWN and not (isinstance(literal, Decimal) and literal > 0):
+            walk.report("R311", f"{limit.name} is a number above 0", limit.value.span)
+
+
+def count(walk: Walk, value: s.Value, span: Span, what: str, low: int = 1) -> int | None:
+    """Return a whole number that is known before the run, or report that it is none."""
+    if value.type == UNKNOWN:
+        return None
+    number = s.whole_number(value)
+    if number is None or not low <= number <= MOST:
+        shown = value.constant.span.text if value.constant else f"a {value.type}"
+        walk.report("R311", f"{what} is a whole number from {low} to {MOST:,}, not {shown}", span)
+        return None
+    return number
+
+
+def boolean(walk: Walk, value: s.Value, span: Span, what: str) -> None:
+    """Check a condition."""
+    if not assignable(value.type, BOOL):
+        walk.mismatch("R301", f"{what} is given", value, BOOL, span)
