@@ -165,11 +165,12 @@ class StepError(RunError):
 class ModelError(RunError):
     """A model could not be reached or gave no usable reply.
 
-    ``retry`` says whether the same request may succeed later.
+    ``retry`` says whether the same request may succeed later, ``after_s`` how long the server
+    asked to be left alone.
     """
 
-    def __init__(self, message: str, *, retry: bool = False) -> None:
-        self.retry = retry
+    def __init__(self, message: str, *, retry: bool = False, after_s: float = 0.0) -> None:
+        self.retry, self.after_s = retry, after_s
         super().__init__(message)
 
 

@@ -98,6 +98,23 @@ def union(parts: Iterable[Evidence]) -> Evidence:
     return Evidence(tuple(triples), tuple(paths), tuple(passages), tuple(missed), truncated)
 
 
+def shown_ids(value: object) -> frozenset[str]:
+    """Return the ids of all evidence that a value holds."""
+    match value:
+        case Evidence():
+            return value.ids
+        case Chain():
+            return value.evidence.ids
+        case Findings():
+            return value.evidence.ids | shown_ids(value.chains)
+        case Answer():
+            return frozenset(i for c in value.citations for i in c.ids)
+        case list() | tuple():
+            return frozenset[str]().union(*map(shown_ids, value))
+        case _:
+            return frozenset()
+
+
 def triple_label(triple: int) -> str:
     """Return the id of a triple as people and models read it.
 

@@ -85,8 +85,8 @@ def connect(models: Models, compiled: plan.Plan, context: "Context") -> "dict[st
 
             found[name] = BuiltinModel(Mind(context.graph, context.linker, context.embedder))
         else:
-            given = models.deployments.get(name, {"model": name})
-            hosted[name] = {"api_base": models.api_base, **given}
+            bare = {"model": name, "api_base": models.api_base}
+            hosted[name] = models.deployments.get(name, bare)
     if hosted:
         from reasoner.models.hosted import connect as connect_hosted
 

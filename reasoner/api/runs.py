@@ -94,6 +94,11 @@ async def run_plan(
             f"to use another, add --set embedder={settings.embedder} and choose tau for it"
         )
     context = context or open_context(settings.graph, settings.embedder or pinned, settings.cache)
+    if pinned and context.embedder.id != pinned:
+        raise UsageError(
+            f"the recipe pins tau to the embedder {pinned!r}, but this run has "
+            f"{context.embedder.id!r}; add --set embedder=NAME and choose tau for it"
+        )
     models = models if models is not None else connect(settings.models, compiled, context)
     notes = negotiate(compiled, models)
     clock = clock or SystemClock()

@@ -43,6 +43,15 @@ _GARBAGE = re.compile(
 )
 
 
+def _retry_after(error: Exception) -> float:
+    """Return the seconds of a Retry-After header; 0 without one, or with a date."""
+    headers = getattr(error, "litellm_response_headers", None) or {}
+    try:
+        return max(0.0, float(headers.get("retry-after", 0)))
+    except (TypeError, ValueError, AttributeError):
+        return 0.0
+
+
 class HostedModel:
     """One deployment of a `litellm.Router`."""
 
@@ -131,7 +140,8 @@ class HostedModel:
             hint = "is this an OpenAI-compatible server?"
         elif status not in {408, 429} and "connect" in reason.lower():
             hint = "is the server running, and is its address right (--api-base)?"
-        return ModelError(f"{self.id}: {reason}{'; ' * bool(hint)}{hint}", retry=retry)
+        message = f"{self.id}: {reason}{'; ' * bool(hint)}{hint}"
+        return ModelError(message, retry=retry, after_s=_retry_after(error))
 
     def _reason(self, error: Exception) -> str:
         """Return a provider's own words on one line, without secrets."""

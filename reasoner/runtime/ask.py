@@ -10,7 +10,7 @@ from reasoner.plan import AskStep, PromptPlan
 from reasoner.runtime import render, replies
 from reasoner.runtime.budget import Budget
 from reasoner.runtime.session import Session
-from reasoner.values import Answer
+from reasoner.values import Answer, shown_ids
 
 
 async def ask(
@@ -48,6 +48,7 @@ async def ask(
     messages = [Message("user", text)]
     view = View(task=prompt.task, returns=prompt.returns, inputs=values, limit=limit)
     request = Request(messages=(), view=view, schema=shape if able else None, settings=settings)
+    shown = shown_ids(tuple(values.values()))
     problem = ""
     result: object = None
     for attempt in range(step.retries + 1):
@@ -55,7 +56,7 @@ async def ask(
         place = path if attempt == 0 else f"{path}.again[{attempt}]"
         reply = await session.call(step.role, sent, place, budget, closing=closing)
         try:
-            result = replies.read(prompt.returns, reply.text, session.retrieved)
+            result = replies.read(prompt.returns, reply.text, shown)
             problem = _forged(result)
         except replies.Misfit as misfit:
             problem, result = str(misfit), None

@@ -68,9 +68,10 @@ class Budget:
 
     def trip(self, limit: str) -> BudgetError:
         """Note that a limit was reached and return the error that says so."""
-        self.tripped = self.tripped or limit
-        if self.outer is not None:
-            self.outer.tripped = self.outer.tripped or limit
+        budget: Budget | None = self
+        while budget is not None:
+            budget.tripped = budget.tripped or limit
+            budget = budget.outer
         return BudgetError(limit)
 
     def _refuse_if_used_up(self, *, closing: bool) -> None:

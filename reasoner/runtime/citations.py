@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reasoner.values import Answer, Candidate, Citation
 
-_GROUP = re.compile(r"[ \t]*\[\s*([A-Z]\d+(?:\s*[,;]\s*[A-Z]?\d+)*)\s*\]")
+_GROUP = re.compile(r"(?<![ \t])[ \t]*\[\s*([A-Z]\d+(?:\s*[,;]\s*[A-Z]?\d+)*)\s*\]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 MAX_ANSWER = 100_000
 
@@ -42,6 +42,9 @@ def check(text: str, retrieved: AbstractSet[str]) -> Cited:
         out.append(before)
         length += len(before)
         at = found.end()
+        if not good and before.rfind("[") > before.rfind("]"):
+            out.append("?")  # inside brackets: what is around it must not close to another mark
+            length += 1
         if good:
             mark = f" [{', '.join(good)}]"
             out.append(mark)
@@ -58,8 +61,11 @@ def _by_sentence(text: str, marks: list[tuple[int, int, tuple[str, ...]]]) -> tu
     found: dict[tuple[int, int], dict[str, None]] = {}
     for start, _, ids in marks:
         index = max(i for i, b in enumerate(bounds[:-1]) if b <= start)
-        if not text[bounds[index] : start].strip() and index:
+        own = index
+        while index and not text[bounds[index] : min(start, bounds[index + 1])].strip():
             index -= 1  # the mark stands behind the full stop of the sentence before
+        if not text[bounds[index] : min(start, bounds[index + 1])].strip():
+            index = own
         key = (bounds[index], bounds[index + 1])
         found.setdefault(key, {}).update(dict.fromkeys(ids))
     return tuple(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from reasoner.chat import Capability, Message, Reply, Request, View
-from reasoner.errors import BudgetError, ModelError
+from reasoner.errors import BudgetError, ModelError, StepError
 from reasoner.plan import DialogStep, HandlerPlan, PromptPlan
 from reasoner.runtime import citations, render, replies
 from reasoner.runtime.budget import Budget
@@ -120,19 +120,20 @@ class Dialog:
             text, query = cut(reply.text, tools, stopped=reply.finish == "stop")
             self.parts.append(Part("model", text))
             if query is None:
-                return await self._conclude(text, reply)
+                return await self._conclude(text, reply, turn)
             search = await self._search(query)
             self.searches.append(search)
             self.parts.append(Part("runtime", f"{RESULT[0]}\n{search.observation}\n{RESULT[1]}"))
             self._note(search)
         return self._chain(ChainStatus.FAILED, Answer(""), f"turns: {self.step.turns}")
 
-    async def _conclude(self, text: str, reply: Reply) -> Chain:
+    async def _conclude(self, text: str, reply: Reply, turn: int) -> Chain:
         answer = replies.conclusion(text)
         reason = "length" if reply.finish == "length" else "concluded"
-        if len(answer) < SHORTEST_ANSWER:
+        unfinished = reply.finish == "length" and "final answer" not in text.casefold()
+        if len(answer) < SHORTEST_ANSWER or unfinished:
             self.parts.append(Part("runtime", "Give your final answer now, without searching."))
-            forced = await self._decode(f"{self.path}.forced", must_answer=True)
+            forced = await self._decode(f"{self.path}.turn[{turn}].forced", must_answer=True)
             self.parts.append(Part("model", forced.text))
             answer, reason = replies.conclusion(forced.text), "forced"
         if not answer:
@@ -211,7 +212,11 @@ class Dialog:
             return notice(
                 SearchStatus.EXHAUSTED, "no searches are left; answer from what you have found"
             )
-        found, linked = await self.handle(handler, query.args, len(self.searches))
+        try:
+            found, linked = await self.handle(handler, query.args, len(self.searches))
+        except StepError as error:
+            self.session.trace.add("tool_error", self.path, error=str(error))
+            return notice(SearchStatus.ERROR, f"the search failed: {render.harmless(error.reason)}")
         self.session.retrieved |= found.ids
         status = SearchStatus.FOUND
         if found.empty:

@@ -79,7 +79,8 @@ class Executor:
                     if count == 0:
                         group.create_task(work(index, group))
         except BaseExceptionGroup as failures:
-            raise first_of(failures) from None
+            failure = first_of(failures)
+            raise failure from failure.__cause__
 
     # ---- steps ---------------------------------------------------------------------------
 
@@ -203,7 +204,8 @@ class Executor:
                 for index, item in enumerate(items):
                     group.create_task(work(index, item))
         except BaseExceptionGroup as failures:
-            raise first_of(failures) from None
+            failure = first_of(failures)
+            raise failure from failure.__cause__
         return self._gather(step, results, path)
 
     async def _item(

@@ -136,7 +136,8 @@ async def _column(
             for start, end in zip(starts, [*starts[1:], step.rows], strict=True):
                 group.create_task(chain(start, end))
     except BaseExceptionGroup as failures:
-        raise first_of(failures) from None
+        failure = first_of(failures)
+        raise failure from failure.__cause__
     return cells
 
 

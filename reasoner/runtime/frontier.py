@@ -194,4 +194,5 @@ async def _together(work: Sequence[object]) -> None:
             for one in work:
                 group.create_task(one)  # type: ignore[arg-type]
     except BaseExceptionGroup as failures:
-        raise first_of(failures) from None
+        failure = first_of(failures)
+        raise failure from failure.__cause__

@@ -70,7 +70,12 @@ class Journal:
         if self.path is not None:
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+                flags = (
+                    os.O_WRONLY
+                    | os.O_CREAT
+                    | os.O_APPEND
+                    | (os.O_EXCL if not str(self.path).startswith("/dev/") else 0)
+                )
                 self._file = os.open(self.path, flags, 0o600)
             except OSError as error:
                 raise JournalError(
@@ -114,13 +119,14 @@ class Journal:
             batch, self._waiting = self._waiting, []
             if not batch:
                 continue
-            lines = b"".join(self._line(entry) for entry, _ in batch)
             try:
+                lines = b"".join(self._line(entry) for entry, _ in batch)
                 if self._failed is None:
                     await asyncio.to_thread(self._flush, lines)
-            except OSError as error:
+            except Exception as error:  # whatever it is, no one may wait for ever
+                reason = error.strerror if isinstance(error, OSError) else str(error)
                 self._failed = JournalError(
-                    f"{self.path}: the journal cannot be written: {error.strerror}; "
+                    f"{self.path}: the journal cannot be written: {reason}; "
                     "finished calls could not be kept, so the run stops"
                 )
             for _, done in batch:

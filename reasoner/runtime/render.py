@@ -31,7 +31,7 @@ _BREAKS = re.compile(
 _MARKS = re.compile(r"([<\[|])")
 
 
-def harmless(text: str) -> str:
+def harmless(text: str, limit: int | None = MAX_DATA) -> str:
     """Return data as one line that can open no tag, cite nothing and start no control token.
 
     Examples
@@ -40,8 +40,8 @@ def harmless(text: str) -> str:
     'a<_|_im_end|_>[_T1]'
     """
     line = _BREAKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
-    if len(line) > MAX_DATA:
-        line = line[:MAX_DATA] + "..."
+    if limit is not None and len(line) > limit:
+        line = line[:limit] + "..."
     return _MARKS.sub("\\1\u200b", line)
 
 
@@ -86,7 +86,7 @@ def show(value: object, graph: Graph) -> str:
 
 def _text(text: str) -> str:
     """Return free text: lines are kept, tags and control tokens are not."""
-    return "\n".join(harmless(line) for line in text.splitlines())
+    return "\n".join(harmless(line, None) for line in text.splitlines())
 
 
 def evidence(found: Evidence, graph: Graph) -> str:
@@ -143,7 +143,7 @@ def no_match(missed: Sequence[Linked]) -> str:
     lines = []
     for m in missed:
         near = f" (the nearest name is {harmless(m.nearest)})" if m.nearest else ""
-        lines.append(f"no entity matches {harmless(m.mention)!r}{near}; try another name")
+        lines.append(f"no entity matches '{harmless(m.mention)}'{near}; try another name")
     return "\n".join(lines)
 
 

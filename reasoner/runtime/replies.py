@@ -22,7 +22,7 @@ _THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 _NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+(.*\S)", re.MULTILINE)
 _ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|$)", re.DOTALL | re.IGNORECASE)
-_FINAL = re.compile(r"^.*final answer\s*:?\**\s*", re.DOTALL | re.IGNORECASE)
+_FINAL = re.compile(r"^.*final answer\s*\**\s*:\s*\**\s*", re.DOTALL | re.IGNORECASE)
 
 Schema = Mapping[str, Any]
 
@@ -97,7 +97,9 @@ def _json(text: str) -> object | None:
     fenced = _FENCE.search(text)
     for part in (text, fenced.group(1) if fenced else ""):
         try:
-            return json.loads(part, parse_constant=_refuse)  # type: ignore[no-any-return]
+            value: object = json.loads(part, parse_constant=_refuse)
+            json.dumps(value, ensure_ascii=False).encode()  # refuses lone surrogates
+            return value  # noqa: TRY300
         except (ValueError, RecursionError):
             continue
     return None

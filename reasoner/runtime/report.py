@@ -27,6 +27,7 @@ from reasoner.values import (
 _Say = Callable[[Mapping[str, Any]], str]
 _NOTICES: Mapping[str, _Say] = {
     "model_error": lambda d: f"call failed: {d['error']}",
+    "tool_error": lambda d: f"search failed: {d['error']}",
     "misfit": lambda d: f"reply not readable: {d['reason']}",
     "fallback": lambda d: f"{d['reason']}; used {d['used']}",
     "truncated": lambda d: f"kept {d['kept']}, left out {_count(d['dropped'])}",
@@ -68,12 +69,20 @@ def build(
             "candidates": [{"name": c.name, "score": c.score} for c in answer.candidates],
             "citations": _citations(answer.citations),
             "evidence": _evidence(graph, answer.citations),
-            "calls": [_call(e) for e in session.trace.of("model_call")],
+            "calls": [_call(e) for e in _in_plan_order(session, plan)],
             "notices": _notices(session),
             "budget": _budget(session, budget),
             "outcome": outcome,
             "stop_reason": stop_reason,
         }
+    )
+
+
+def _in_plan_order(session: Session, plan: Plan) -> list[Event]:
+    rank = {step.id: i for i, step in enumerate(plan.body.steps)}
+    return sorted(
+        session.trace.of("model_call"),
+        key=lambda e: rank.get(e.path.split("[")[0].split(".")[0], len(rank)),
     )
 
 
@@ -93,10 +102,12 @@ def _sub_questions(
         for s in plan.body.steps
         if isinstance(s, AskStep) and plan.prompts[s.prompt].returns == list_of(TEXT)
     }
-    used = {i for s in steps(plan.body) if isinstance(s, EachStep) for i in refs(s.items)}
-    for step in sorted(asked & used):
-        kept = values.get(step, ())
+    bound = {i: s.bound for s in steps(plan.body) if isinstance(s, EachStep) for i in refs(s.items)}
+    for step in sorted(asked & bound.keys()):
+        made = tuple(_items(values.get(step, ())))
+        kept, beyond = made[: bound[step]], made[bound[step] :]
         found += [{"text": str(t), "truncated": False} for t in _items(kept)]
+        found += [{"text": str(t), "truncated": True} for t in beyond]
         found += [{"text": str(t), "truncated": True} for t in _items(dropped.get(step, ()))]
     return found
 

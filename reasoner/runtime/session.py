@@ -16,6 +16,7 @@ from reasoner.runtime.trace import Trace
 #: How often a failed call is sent again if the failure may pass, and the first pause.
 TRANSPORT_RETRIES = 3
 FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 60.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,23 +59,29 @@ class Session:
             return reply
         gate = self._gates.setdefault(model.id, asyncio.Semaphore(model.concurrency))
         for attempt in range(TRANSPORT_RETRIES + 1):
+            # Another seed for another try: a server may fail for one sample only. The key of the
+            # journal stays that of the first.
+            sent = replace(request, seed=request.seed + attempt)
             async with gate:
                 budget.reserve(closing=closing)
                 started = self.clock.monotonic()
                 try:
-                    reply = await self._send(model, request, budget)
+                    reply = await self._send(model, sent, budget)
                 except ModelError as error:
+                    asked = error.after_s
                     self.trace.add(
                         "model_error", path, role=role, attempt=attempt, error=str(error)
                     )
                     if not error.retry or attempt == TRANSPORT_RETRIES:
                         raise
                 else:
+                    reply = replace(reply, text=_whole(reply.text))
                     budget.settle(reply.usage)
                     await self.journal.append(Entry("call", key, parts, asdict(reply)))
                     self._note(role, path, reply, self.clock.monotonic() - started, cached=False)
                     return reply
-            await self.clock.sleep(FIRST_PAUSE_S * 2**attempt)
+            pause = max(FIRST_PAUSE_S * 2**attempt, min(asked, LONGEST_PAUSE_S))
+            await self.clock.sleep(min(pause, max(0.0, budget.seconds_left())))
         raise AssertionError("the loop returns or raises")
 
     async def _send(self, model: ChatModel, request: Request, budget: Budget) -> Reply:
@@ -114,6 +121,11 @@ class Session:
             seconds=seconds,
             cached=cached,
         )
+
+
+def _whole(text: str) -> str:
+    """Return a text without lone surrogates, which no file and no record can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _seed(run: int, path: str, sample: str) -> int:

@@ -64,7 +64,7 @@ YAML_TEXTS = {
 
 def refused(path):
     """Check a file and compile it: the only way out is a plan or an error that is meant."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         findings = api.check(path).findings
         for finding in findings[:20]:
@@ -75,7 +75,7 @@ def refused(path):
     except (RecipeError, UsageError) as error:
         assert str(error)
         compiled = None
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     return compiled is None
 
 

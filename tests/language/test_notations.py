@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from reasoner import api, bundled, plan
 from reasoner.errors import RecipeError, UsageError
 
+#: Holds once the patch of the report is in.
+wanted = pytest.mark.xfail(strict=True, reason="not so yet")
+
 RECIPES = bundled.folder("recipes")
 RSN, YAML = RECIPES / "mirage.rsn", RECIPES / "mirage.yaml"
 TEXTS = {p.suffix: p.read_text() for p in (RSN, YAML)}
@@ -262,3 +265,13 @@ def test_scalars_are_expressions_of_the_language(tmp_path, written, value):
         assert plan.exact(link.options["tau"].value) == value
     else:
         assert not checked.ok
+
+
+@wanted
+def test_a_key_without_a_value_is_an_empty_one(tmp_path):
+    file = tmp_path / "m.yaml"
+    file.write_text(
+        "method: m\ninputs: {question: Text}\nreturns: Text\nparams:\nvariants:\nuse:\n"
+        "steps: [question]\n"
+    )
+    assert api.compile_recipe(file).method == "m"

@@ -301,7 +301,6 @@ def test_stop_strings_kept_stripped_or_ignored_give_one_transcript(server, road,
 # ---- retries -----------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="Session.call sends the same seed again", strict=True)
 def test_a_retry_draws_another_sample(server):
     reply, _, budget = asyncio.run(call(connected(server, "by-seed")))
     assert isinstance(reply, Reply), "the same seed gives the same failure"

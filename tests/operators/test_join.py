@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reasoner.operators.join import join
@@ -53,6 +53,7 @@ def test_citations_point_at_the_same_sentences(chains):
 
 @given(chains=CHAINS)
 def test_candidates_keep_their_best_score_and_are_ranked(chains):
+    assume(len(heard(chains)) > 1)
     best = {}
     for a in heard(chains):
         for c in a.candidates:

@@ -90,6 +90,14 @@ def test_shorter_ones_come_first_then_those_with_lesser_names(world, data, edges
     assert found.truncated == (len(wanted) > limit)
 
 
+@pytest.mark.parametrize(("limit", "truncated"), [(0, 1), (1, 1), (2, 0), (3, 0)])
+def test_the_limit_is_told_from_the_end_of_the_list(world, limit, truncated):
+    w = world([("s", "r", "b"), ("s", "r", "a"), ("a", "r", "t"), ("b", "r", "t")])
+    found = w.run(paths, w.at("s"), w.at("t"), limit=limit)
+    assert [w.along(p, "s")[1] for p in found.paths] == ["a", "b"][:limit]
+    assert found.truncated == truncated
+
+
 @pytest.mark.xfail(reason="ids are compared at each step, before the names that follow")
 def test_names_on_the_way_come_before_ids(world):
     w = world(

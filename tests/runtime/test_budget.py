@@ -146,9 +146,7 @@ def nested(depth):
     [
         0,
         1,
-        pytest.param(
-            2, marks=pytest.mark.xfail(reason="`trip` tells only one level up", strict=True)
-        ),
+        pytest.param(2),
     ],
 )
 def test_a_trip_is_known_to_every_budget_around(depth):
@@ -304,10 +302,6 @@ def test_nested_budgets_hold_all(outer, inner, seed):
     assert ran.record.outcome == ("answered" if outer == 9 and inner == 3 else "partial")
 
 
-@pytest.mark.xfail(
-    reason="`trip` tells only one level up, so the run does not know that it is partial",
-    strict=True,
-)
 def test_a_budget_two_levels_down_makes_the_run_partial():
     plan = recipe(
         f"""{PROMPTS}

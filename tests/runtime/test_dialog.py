@@ -177,7 +177,7 @@ def test_a_model_error_that_may_pass_is_tried_again_and_noted():
     assert chain.status == "completed"
     assert (len(model.requests), ran.record.budget.calls, len(ran.record.calls)) == (3, 3, 1)
     assert [n.text for n in ran.record.notices] == ["call failed: busy"] * 2
-    assert len({r.seed for r in model.requests}) == 1
+    assert len({r.seed for r in model.requests}) == 3  # a server may fail for one sample only
 
 
 def test_it_is_tried_only_so_often():
@@ -197,9 +197,6 @@ def test_a_tool_that_fails_is_named_with_its_place():
         assert "test.rsn:" in str(ran.error)
 
 
-@pytest.mark.xfail(
-    reason="a failing handler ends the dialog and loses what it had found", strict=True
-)
 def test_a_tool_that_fails_is_an_observation_that_does_not_count():
     said = [*looks("migraine", "ibuprofen || headache"), "Final answer: it treats headache [T16]."]
     ran = go(recipe(TOOL_FAILS, searches="1"), by_task(chains=said))
@@ -255,8 +252,7 @@ SURROGATE = "It is a headache \ud83d of sorts."
     [
         pytest.param(by_task(tell='"'), id="quote"),
         *(
-            pytest.param(script, id=name, marks=pytest.mark.xfail(
-                reason="half an emoji in a reply makes a record that cannot be written", strict=True))
+            pytest.param(script, id=name)
             for name, script in {
                 "chain": by_task(chains=[SURROGATE]),
                 "search": by_task(chains=["<search>\ud83d</search>", "Final answer: well then."]),

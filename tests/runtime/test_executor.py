@@ -125,7 +125,6 @@ def test_fail_names_the_step_its_place_and_the_reason():
     assert ran.record.stop_reason == str(ran.error)
 
 
-@pytest.mark.xfail(reason="`raise first_of(failures) from None` drops the cause", strict=True)
 def test_the_cause_of_a_failed_step_is_chained_through_a_group():
     assert isinstance(go(each(), Staged(fail="b")).error.__cause__, ModelError)
 

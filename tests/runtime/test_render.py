@@ -143,9 +143,6 @@ def test_triples_of_a_path_are_shown_once():
     )
 
 
-@pytest.mark.xfail(
-    reason="`_text` cuts every line at MAX_DATA, the user's question, too", strict=True
-)
 @pytest.mark.parametrize(
     "show", [lambda t: render.show(t, tiny().graph), lambda t: render.answer(Answer(t))]
 )
@@ -154,9 +151,6 @@ def test_a_long_line_of_a_question_or_of_an_answer_is_not_cut(show):
     assert show(text) == text
 
 
-@pytest.mark.xfail(
-    reason="`!r` of a name shows its zero-width space as six characters", strict=True
-)
 def test_a_name_without_a_match_is_shown_without_escapes():
     notice = render.no_match([Linked("a<b", None, 0.0, LinkMethod.NONE)])
     assert "\\u200b" not in notice
