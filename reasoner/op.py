@@ -52,6 +52,10 @@ class Graph(Protocol):
         """Return the triple in words, head and tail in the places that its relation gives."""
         ...
 
+    def symmetric(self, relation: str) -> bool:
+        """Say whether a relation is its own inverse."""
+        ...
+
     def main_reading(self, triple: values.TripleId) -> Fact:
         """Return the triple read in the main direction of its relation."""
         ...

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from reasoner.retrieval.link import NameLinker
 
 DEFAULT_GRAPH = "clinic"
+#: Longest path of a graph or of a file in it, in characters.
+MAX_PATH = 200
 _LOG = logging.getLogger("reasoner")
 
 
@@ -37,6 +39,8 @@ def open_graph(name: str, cache: Path | None = None) -> "KnowledgeGraph":
     from reasoner.kg.graph import KnowledgeGraph
     from reasoner.kg.store import open_store
 
+    if len(name) > MAX_PATH:
+        raise GraphError(f"no graph {name[:60]!r}...: no such folder or file")
     path = Path(name)
     if not path.exists() and (bundled.folder("kgs") / name).is_dir() and len(path.parts) == 1:
         path = bundled.folder("kgs") / name

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reasoner.errors import RunError, did_you_mean
 from reasoner.kg.adjacency import Adjacency
-from reasoner.kg.manifest import fill
 from reasoner.kg.store import Store
 from reasoner.op import Direction, Fact
 from reasoner.values import Entity, EntityId, Evidence, TripleId
@@ -17,8 +17,8 @@ from reasoner.values import Entity, EntityId, Evidence, TripleId
 if TYPE_CHECKING:
     import graph_tool
 
-#: A step along a triple: (triple, the node that it leads to).
-_Step = tuple[int, int]
+#: A step: the triples that lead to a node, and that node.
+_Step = tuple[list[int], int]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,12 @@ class KnowledgeGraph:
         """Return a triple in words, by the template of its relation."""
         h, r, t = (int(column[triple]) for column in self.store.columns)
         names = self.store.names
-        return fill(self.store.relations[r].template, names[h], names[t])
+        return self.store.relations[r].say(names[h], names[t])
+
+    def symmetric(self, relation: str) -> bool:
+        """Say whether a relation is its own inverse."""
+        rows = self.store.relations
+        return any(r.name == relation and r.inverse == i for i, r in enumerate(rows))
 
     def main_reading(self, triple: TripleId) -> Fact:
         """Return a triple in the main direction of its relation; symmetric ones by name."""
@@ -84,7 +89,7 @@ class KnowledgeGraph:
         for (h, r), members in groups.items():
             tails = [names[int(self.store.columns[2][t])] for t in members]
             listed = tails[0] if len(tails) == 1 else f"{', '.join(tails[:-1])} and {tails[-1]}"
-            found.append((fill(self.store.relations[r].template, names[h], listed), tuple(members)))
+            found.append((self.store.relations[r].say(names[h], listed), tuple(members)))
         return found
 
     def view(
@@ -112,7 +117,8 @@ class KnowledgeGraph:
             rows = self._rows(relations)
             allowed = rows if allowed is None else allowed & rows
         kept: dict[TripleId, None] = {}
-        truncated = 0
+        cut: list[Any] = []
+        most = max(0, per_relation)
         for side in self._sides(direction):
             for relation, start, end in side.runs(entity):
                 if allowed is not None and relation not in allowed:
@@ -120,8 +126,12 @@ class KnowledgeGraph:
                 edges = side.edges[start:end]
                 if self.min_strength is not None:
                     edges = edges[self.store.strength[edges] >= self.min_strength]
-                kept.update((TripleId(int(e)), None) for e in edges[:per_relation])
-                truncated += max(0, len(edges) - per_relation)
+                kept.update((TripleId(int(e)), None) for e in edges[:most])
+                cut.append(edges[most:])
+        truncated = sum(len(part) for part in cut)
+        if direction == "any" and truncated:  # a loop stands on both sides, and counts once
+            left = np.unique(np.concatenate(cut))
+            truncated = int((~np.isin(left, list(kept))).sum())
         return Evidence(triples=tuple(kept), truncated=truncated)
 
     def paths(
@@ -151,14 +161,19 @@ class KnowledgeGraph:
 
     @cached_property
     def topology(self) -> "graph_tool.Graph":
-        """The graph as a `graph_tool.Graph` whose edge index is the triple's id."""
+        """The graph as a `graph_tool.Graph` whose edge index is the triple's id.
+
+        A view is a `graph_tool.GraphView` of the whole, so ids stay what they are.
+        """
+        whole = self.store.topology
+        if self.allowed is None and self.min_strength is None:
+            return whole
         import graph_tool
 
-        graph = graph_tool.Graph(directed=True)
-        graph.add_vertex(len(self.store.names))
-        head, _, tail = self.store.columns
-        graph.add_edge_list(np.column_stack((head, tail)))
-        return graph
+        seen = self._seen(np.arange(self.store.triples.height))
+        mask = whole.new_edge_property("bool")
+        mask.a = seen
+        return graph_tool.GraphView(whole, efilt=mask)
 
     # ---- walking -------------------------------------------------------------------------
 
@@ -177,12 +192,17 @@ class KnowledgeGraph:
         edges, others = side.edges[span], side.others[span]
         if self.allowed is None and self.min_strength is None:
             return edges, others
+        keep = self._seen(edges)
+        return edges[keep], others[keep]
+
+    def _seen(self, edges: Any) -> Any:
+        """Say of each triple whether the filter lets it through: bool, shape of ``edges``."""
         keep = np.ones(len(edges), dtype=bool)
         if self.allowed is not None:
             keep &= np.isin(self.store.columns[1][edges], sorted(self.allowed))
         if self.min_strength is not None:
             keep &= self.store.strength[edges] >= self.min_strength
-        return edges[keep], others[keep]
+        return keep
 
     def _distances(self, target: int, hops: int, direction: Direction) -> dict[int, int]:
         """Return how many steps each node within ``hops`` is away from the target."""
@@ -205,38 +225,41 @@ class KnowledgeGraph:
     ) -> Iterator[tuple[TripleId, ...]]:
         """Yield simple paths of exactly ``hops`` triples, in order of names and ids on the way."""
         stack: list[Iterator[_Step]] = [self._steps(source, hops, direction, left)]
-        nodes, path = [source], [-1]
+        nodes: list[int] = [source]
+        choices: list[list[int]] = []
         while stack:
             step = next(stack[-1], None)
             if step is None:
                 stack.pop()
                 nodes.pop()
-                path.pop()
+                if choices:
+                    choices.pop()
                 continue
-            edge, node = step
+            edges, node = step
             depth = len(stack)
             if node in nodes or (node == target) != (depth == hops):
                 continue
             if depth == hops:
-                yield tuple(TripleId(t) for t in [*path[1:], edge])
+                for path in product(*choices, edges):
+                    yield tuple(TripleId(t) for t in path)
                 continue
             nodes.append(node)
-            path.append(edge)
+            choices.append(edges)
             stack.append(self._steps(node, hops - depth, direction, left))
 
     def _steps(
         self, node: int, hops: int, direction: Direction, left: dict[int, int]
     ) -> Iterator[_Step]:
-        """Yield the steps from a node after which the target can still be reached in time."""
+        """Yield the nodes after which the target can still be reached in time, by name."""
         rank = self.store.name_rank
-        steps: list[tuple[int, int, int]] = []
+        steps: dict[int, list[int]] = {}
         for side in self._sides(direction):
             edges, others = self._at(side, node)
             for edge, other in zip(edges.tolist(), others.tolist(), strict=True):
                 if left.get(other, hops) < hops:
-                    steps.append((int(rank[other]), edge, other))
-        steps.sort()
-        return iter([(edge, other) for _, edge, other in steps])
+                    steps.setdefault(other, []).append(edge)
+        for other in sorted(steps, key=lambda n: int(rank[n])):
+            yield sorted(steps[other]), other
 
     def _rows(self, relations: Sequence[str]) -> frozenset[int]:
         known = {row.name: i for i, row in enumerate(self.store.relations)}

@@ -7,6 +7,8 @@ from pathlib import PurePosixPath
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 _SLOT = re.compile(r"\{(h|t)\}")
+#: Stands between the brace and the letter of what must not be read as a slot.
+_NO_SLOT = "\0"
 
 
 class Relation(BaseModel):
@@ -72,6 +74,8 @@ class Manifest(BaseModel):
     def _stays_inside(cls, path: str | None) -> str | None:
         if path is not None:
             pure = PurePosixPath(path)
+            if len(path) > 200:
+                raise ValueError("a path of at most 200 characters")
             if pure.is_absolute() or ".." in pure.parts or "\\" in path:
                 raise ValueError("a path inside the graph's own folder, without '..'")
         return path
@@ -94,4 +98,12 @@ def fill(template: str, head: str, tail: str) -> str:
     >>> fill("{h} treats {t}", "{t}", "x")
     '{t} treats x'
     """
-    return _SLOT.sub(lambda m: head if m.group(1) == "h" else tail, template)
+    parts = _SLOT.split(template)
+    parts[0::2] = [part.replace(_NO_SLOT, "") for part in parts[0::2]]
+    parts[1::2] = [head if slot == "h" else tail for slot in parts[1::2]]
+    return "".join(parts)
+
+
+def escaped(words: str) -> str:
+    """Return words for a template in which nothing is a slot."""
+    return words.replace("{", "{" + _NO_SLOT)

@@ -6,20 +6,33 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
 
 from reasoner.errors import GraphError
 from reasoner.kg import adjacency, tables
-from reasoner.kg.manifest import Manifest
+from reasoner.kg.manifest import Manifest, escaped, fill
 
 #: Raised when the layout of compiled graphs changes; older ones are then built again.
-FORMAT = 4
+FORMAT = 5
+
+
+#: What reading a damaged file may raise.
+_DAMAGE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    BadZipFile,
+    pl.exceptions.PolarsError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,10 @@ class RelationRow:
     main: int
     strength: float
     structural: bool
+
+    def say(self, head: str, tail: str) -> str:
+        """Return the relation between two names in words."""
+        return fill(self.template, head, tail)
 
 
 @dataclass(frozen=True)
@@ -76,9 +93,23 @@ class Store:
         return self.triples["strength"].to_numpy()
 
     @cached_property
+    def topology(self) -> Any:
+        """All triples as a `graph_tool.Graph` with one edge each, in their order."""
+        import graph_tool
+
+        graph = graph_tool.Graph(directed=True)
+        graph.add_vertex(len(self.names))
+        head, _, tail = self.columns
+        graph.add_edge_list(np.column_stack((head, tail)))
+        return graph
+
+    @cached_property
     def name_rank(self) -> Any:
         """The place of each entity's name among all names sorted: int32, shape ``(n,)``."""
-        return np.load(self.folder / "name_rank.npy", mmap_mode="r")
+        try:
+            return np.load(self.folder / "name_rank.npy", mmap_mode="r")
+        except _DAMAGE as error:
+            raise _damaged(self.folder, str(error)) from error
 
 
 def fingerprint(files: Sequence[Path], manifest: Manifest) -> str:
@@ -104,7 +135,7 @@ def open_store(
     folder = cache / key[:32]
     if not (folder / "meta.json").is_file():
         _build(folder, key, name, triples, entities, manifest)
-    return _load(folder)
+    return replace(_load(folder), name=name)
 
 
 def _build(
@@ -165,11 +196,12 @@ def _write(folder: Path, nodes: pl.DataFrame, table: pl.DataFrame, meta: dict[st
         adjacency.build(h, r, t, weight, rank, len(names)).save(work, "out")
         adjacency.build(t, r, h, weight, rank, len(names)).save(work, "into")
         (work / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+        work.chmod(0o777 & ~_umask())
         try:
             work.replace(folder)
         except OSError:  # another process was faster: its result is the same
             if not (folder / "meta.json").is_file():
-                raise
+                raise _damaged(folder, "meta.json is missing") from None
     except OSError as error:
         raise GraphError(f"{folder}: {error.strerror}") from error
     finally:
@@ -203,15 +235,24 @@ def _relations(
     """Return the relations table; inverses that the manifest does not name are found by content."""
     rank = {label: i for i, label in enumerate(labels)}
     ruled = {name for pair in manifest.rules.conflict for name in pair}
-    found = _exact_inverses(head.to_numpy(), relation.to_numpy(), tail.to_numpy(), nodes)
+    stated = {n: r.inverse for n, r in manifest.relations.items() if r.inverse is not None}
+    for one, other in list(stated.items()):
+        stated.setdefault(other, one)
+    found = _exact_inverses(
+        head.to_numpy(),
+        relation.to_numpy(),
+        tail.to_numpy(),
+        nodes,
+        {rank[n] for n in stated if n in rank},
+    )
     rows = []
     for index, label in enumerate(labels):
         declared = manifest.relations.get(label)
         inverse = found.get(index)
-        if declared is not None and declared.inverse is not None:
-            inverse = rank.get(declared.inverse)
+        if label in stated:
+            inverse = rank.get(stated[label])
         words = label.replace("_", " ")
-        template = (declared.template if declared else None) or f"{{h}} {words} {{t}}"
+        template = (declared.template if declared else None) or f"{{h}} {escaped(words)} {{t}}"
         # Rules are stated about one direction, so that is the main one; else the first declared.
         pair = [index] if inverse is None else [index, inverse]
         rows.append(
@@ -227,17 +268,23 @@ def _relations(
     return rows
 
 
-def _exact_inverses(head: Any, relation: Any, tail: Any, nodes: int) -> dict[int, int]:
+def _exact_inverses(
+    head: Any, relation: Any, tail: Any, nodes: int, skip: set[int]
+) -> dict[int, int]:
     """Return the pairs of relations of which each holds exactly the other's triples reversed."""
     forward: dict[int, Any] = {}
     backward: dict[int, Any] = {}
     for label in range(int(relation.max()) + 1 if len(relation) else 0):
+        if label in skip:
+            continue
         rows = relation == label
         h, t = head[rows].astype(np.int64), tail[rows].astype(np.int64)
         forward[label] = np.sort(h * nodes + t)
         backward[label] = np.sort(t * nodes + h)
     pairs: dict[int, int] = {}
     for one, mine in forward.items():
+        if one in pairs:
+            continue
         for other, theirs in backward.items():
             if other not in pairs and np.array_equal(mine, theirs):
                 pairs[one], pairs[other] = other, one
@@ -261,10 +308,20 @@ def _load(folder: Path) -> Store:
             out=adjacency.load(folder, "out"),
             into=adjacency.load(folder, "into"),
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise GraphError(
-            f"{folder}: the compiled graph is damaged ({error}); delete this folder, it is rebuilt"
-        ) from error
+    except _DAMAGE as error:
+        raise _damaged(folder, str(error)) from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _damaged(folder: Path, reason: str) -> GraphError:
+    return GraphError(
+        f"{folder}: the compiled graph is damaged ({reason}); delete this folder, it is rebuilt"
+    )
 
 
 def default_cache() -> Path:

@@ -59,8 +59,7 @@ def read_triples(path: Path) -> tuple[pl.DataFrame, Dropped]:
         )
     frame = _read(path, header=header)
     if header:
-        frame = frame.rename({c: c.strip().lower() for c in frame.columns})
-        frame = frame.rename({k: v for k, v in _COLUMNS.items() if k in frame.columns})
+        frame = _renamed(path, frame)
     else:
         frame = frame.select(frame.columns[:3]).rename(
             dict(zip(frame.columns[:3], ("head", "relation", "tail"), strict=True))
@@ -89,7 +88,7 @@ def read_entities(path: Path) -> pl.DataFrame:
         Columns of `ENTITIES`, one row per name, in the order of the file.
     """
     frame = _read(path, header=True)
-    frame = frame.rename({c: c.strip().lower() for c in frame.columns})
+    frame = _renamed(path, frame)
     if "name" not in frame.columns:
         raise GraphError(f"{path}: the first line must name the columns: name, kind, aliases")
     for column in ("kind", "aliases"):
@@ -104,20 +103,31 @@ def read_entities(path: Path) -> pl.DataFrame:
                 pl.element().filter(pl.element() != "")
             ),
         )
-        .drop_nulls("name")
+        .filter(pl.col("name").str.len_chars() > 0)
         .unique("name", keep="first", maintain_order=True)
     )
 
 
+def _renamed(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with its columns by their usual names; a name that occurs twice is refused."""
+    names = [c.strip().lower() for c in frame.columns]
+    names = [_COLUMNS.get(n, n) for n in names]
+    if twice := next((n for n in names if names.count(n) > 1), None):
+        raise GraphError(f"{path}: two columns are named {twice!r}")
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
 def _name(column: str) -> pl.Expr:
     clean = pl.col(column).str.replace_all("_", " ").str.replace_all(r"\s+", " ")
-    return clean.str.strip_chars().str.slice(0, MAX_NAME).alias(column)
+    return clean.str.strip_chars().str.slice(0, MAX_NAME).str.strip_chars().alias(column)
 
 
 def _number(frame: pl.DataFrame, column: str) -> pl.Expr:
     if column not in frame.columns:
         return pl.lit(None, dtype=pl.Float64).alias(column)
-    return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False).alias(column)
+    return (
+        pl.col(column).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None).alias(column)
+    )
 
 
 def _first_line(path: Path) -> str:
@@ -132,6 +142,12 @@ def _first_line(path: Path) -> str:
     raise GraphError(f"{path}: the file is empty")
 
 
+def _blank_lines(path: Path) -> int:
+    """Return how many lines stand before the first one that says something."""
+    with path.open("rb") as lines:
+        return next((i for i, line in enumerate(lines) if line.strip(b"\xef\xbb\xbf \t\r\n")), 0)
+
+
 def _read(path: Path, *, header: bool) -> pl.DataFrame:
     try:
         return pl.read_csv(
@@ -141,6 +157,7 @@ def _read(path: Path, *, header: bool) -> pl.DataFrame:
             quote_char=None,
             infer_schema=False,
             truncate_ragged_lines=True,
+            skip_lines=_blank_lines(path),
         )
     except (OSError, pl.exceptions.PolarsError) as error:
         raise GraphError(f"{path}: {str(error).splitlines()[0]}") from error

@@ -70,7 +70,8 @@ class VectorCache:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, value FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only '?' is put in
                 for key, value in table.execute(query, part):
-                    self._memory[key] = np.frombuffer(value, dtype=np.float32)
+                    if value and len(value) % 4 == 0:  # a damaged value is computed anew
+                        self._memory[key] = np.frombuffer(value, dtype=np.float32)
         except sqlite3.Error:
             self._database = None
 

@@ -18,8 +18,8 @@ async def paths(
     """Return simple typed paths from one entity to another, shortest first.
 
     MIRAGE eq. 4: chains ``source -r1-> ... -rL-> target`` with ``L <= max_hops``; no entity
-    occurs twice. Order: number of hops, then the names along the path, then ids; the limit is
-    applied to that order, so it never cuts a shorter path for a longer one.
+    occurs twice. Order: number of hops, then the names along the path, then the ids of the
+    triples; the limit is applied to that order, so it never cuts a shorter path for a longer one.
 
     Parameters
     ----------

@@ -49,13 +49,9 @@ async def reconcile(
     sources = [c for c in chains if keep_failed or c.status is not ChainStatus.FAILED]
     everything = union(c.evidence for c in sources)
     claims = _claims(ctx, chains)
-    conflicts: list[Conflict] = []
+    conflicts = await _settle(ctx, claims, chains, question)
     dropped: set[TripleId] = set()
-    for first, second, rule in _contradictions(ctx, claims):
-        if first.triple in dropped or second.triple in dropped:
-            continue
-        conflict = await _settle(ctx, first, second, rule, chains, question)
-        conflicts.append(conflict)
+    for conflict in conflicts:
         dropped |= _same(ctx, conflict.dropped, everything.triples)
     sound = {t for c in chains if c.status is not ChainStatus.FAILED for t in c.evidence.triples}
     return Findings(
@@ -97,49 +93,63 @@ def _folded(text: str) -> str:
     return f" {words} "
 
 
-def _contradictions(
-    ctx: Context, claims: Sequence[Claim]
-) -> list[tuple[Claim, Claim, tuple[str, str]]]:
-    """Return the pairs of claims between the same two entities whose relations exclude each other.
+def _rule(ctx: Context, first: Claim, second: Claim) -> tuple[str, str] | None:
+    """Return the pair of relations by which two claims exclude each other, or None.
 
     Claims are read in the direction in which the rules are stated.
     """
-    found = []
-    for index, first in enumerate(claims):
-        for second in claims[index + 1 :]:
-            ends = (first.head, first.tail) == (second.head, second.tail)
-            rule = frozenset({first.relation, second.relation})
-            if ends and len(rule) == 2 and rule in ctx.graph.conflicts:
-                found.append((first, second, (first.relation, second.relation)))
-    return found
+    rule = frozenset({first.relation, second.relation})
+    if len(rule) < 2 or rule not in ctx.graph.conflicts:
+        return None
+    mine, theirs = (first.head, first.tail), (second.head, second.tail)
+    turned = any(map(ctx.graph.symmetric, rule)) and mine == theirs[::-1]
+    return (first.relation, second.relation) if mine == theirs or turned else None
 
 
 async def _settle(
-    ctx: Context,
-    first: Claim,
-    second: Claim,
-    rule: tuple[str, str],
-    chains: Sequence[Chain],
-    question: str,
-) -> Conflict:
-    mine, theirs = _support(ctx, first, chains), _support(ctx, second, chains)
-    by = "support"
-    first_wins = len(mine) > len(theirs)
-    if len(mine) == len(theirs):
-        sentences = [ctx.graph.sentence(c.triple) for c in (first, second)]
-        one, other = await ctx.embedder.similarity(question, sentences)
-        by = "similarity" if one != other else "order"
-        first_wins = one >= other
-    if not first_wins:
-        first, second, mine, theirs = second, first, theirs, mine
-    return Conflict(
-        rule=rule,
-        kept=first,
-        dropped=second,
-        support_kept=tuple(t for _, t in mine),
-        support_dropped=tuple(t for _, t in theirs),
-        decided_by=by,
-    )
+    ctx: Context, claims: Sequence[Claim], chains: Sequence[Chain], question: str
+) -> list[Conflict]:
+    """Keep the strongest claims of those that exclude each other, whatever order they came in.
+
+    Claims in conflict are taken by support, then likeness to the question, then order; each is
+    kept unless it conflicts with one that was kept before it.
+    """
+    pairs = {
+        (i, j): rule
+        for i, one in enumerate(claims)
+        for j, other in enumerate(claims)
+        if i < j and (rule := _rule(ctx, one, other)) is not None
+    }
+    contested = sorted({i for pair in pairs for i in pair})
+    support = {i: _support(ctx, claims[i], chains) for i in contested}
+    likeness = dict.fromkeys(contested, 0.0)
+    if any(len(support[i]) == len(support[j]) for i, j in pairs):
+        sentences = [ctx.graph.sentence(claims[i].triple) for i in contested]
+        scores = await ctx.embedder.similarity(question, sentences)
+        likeness = dict(zip(contested, scores, strict=True))
+    kept: list[int] = []
+    conflicts: list[Conflict] = []
+    for i in sorted(contested, key=lambda i: (-len(support[i]), -likeness[i], i)):
+        rival = next((k for k in kept if (min(i, k), max(i, k)) in pairs), None)
+        if rival is None:
+            kept.append(i)
+            continue
+        by = "order"
+        if len(support[rival]) != len(support[i]):
+            by = "support"
+        elif likeness[rival] != likeness[i]:
+            by = "similarity"
+        conflicts.append(
+            Conflict(
+                rule=(claims[rival].relation, claims[i].relation),
+                kept=claims[rival],
+                dropped=claims[i],
+                support_kept=tuple(t for _, t in support[rival]),
+                support_dropped=tuple(t for _, t in support[i]),
+                decided_by=by,
+            )
+        )
+    return sorted(conflicts, key=lambda c: claims.index(c.dropped))
 
 
 def _support(ctx: Context, claim: Claim, chains: Sequence[Chain]) -> list[tuple[int, TripleId]]:

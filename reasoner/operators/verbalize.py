@@ -13,6 +13,11 @@ async def verbalize(ctx: Context, evidence: Evidence) -> Sequence[str]:
     MIRAGE eq. 5, with a template for each relation from the graph's manifest; the head stands
     in the head's slot and the tail in the tail's, for every relation and its inverse.
 
+    Parameters
+    ----------
+    evidence
+        What was retrieved; its paths are spoken of through their triples.
+
     Returns
     -------
     List[Text]

@@ -6,15 +6,18 @@ from typing import Any, Protocol
 
 import numpy as np
 from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import OSA, Levenshtein
 
 from reasoner.op import Similarity
-from reasoner.retrieval.names import normalize, stem, words
+from reasoner.retrieval.names import folded, normalize, stem, words
 from reasoner.values import Entity, EntityId, Linked, LinkMethod
 
-#: The least Levenshtein similarity of two normalised names that counts as one name misspelt.
-#: It admits one wrong letter in nine; "hypertension" and "hypotension" are at 0.83.
-LEXICAL = 0.88
+#: The least Levenshtein similarity of two normalised names that may be one name misspelt.
+LEXICAL = 0.8
+#: Shortest word in which one wrong letter is a misspelling: in shorter ones it is another word.
+LONG_WORD = 5
+#: Most names that are looked at for a misspelling.
+SUSPECTS = 8
 #: Longest name, in words, that is looked for inside a text.
 MAX_WORDS = 10
 
@@ -63,6 +66,14 @@ class NameLinker:
         return table
 
     @cached_property
+    def _verbatim(self) -> Mapping[str, int]:
+        """Names as they stand, but for case and blanks -> id: "C" and "C++" are two names."""
+        table: dict[str, int] = {}
+        for index, name in enumerate(self._names):
+            table.setdefault(folded(name), index)
+        return table
+
+    @cached_property
     def _stems(self) -> Mapping[tuple[str, ...], int]:
         """Names as stemmed words -> id, for looking inside a text."""
         table: dict[tuple[str, ...], int] = {}
@@ -84,8 +95,7 @@ class NameLinker:
             scores = (await self._embedder.vectors(left)) @ matrix.T
             for mention, row in zip(left, scores, strict=True):
                 found[mention] = self._nearest_of(mention, row, tau, sim)
-        nothing = Linked("", None, 0.0, LinkMethod.NONE)
-        return [found.get(m, nothing) for m in mentions]
+        return [found.get(m) or Linked(m, None, 0.0, LinkMethod.NONE) for m in mentions]
 
     async def names_in(self, text: str) -> list[Linked]:
         """Return the entities named in a text, longest names first where they overlap."""
@@ -120,19 +130,22 @@ class NameLinker:
         key = normalize(mention)
         if not key:
             return None
-        if (index := self._exact.get(key)) is not None:
+        index = self._verbatim.get(folded(mention), self._exact.get(key))
+        if index is not None:
             return Linked(mention, self._entity(index), 1.0, LinkMethod.EXACT)
-        hit = process.extractOne(
+        suspects = process.extract(
             key,
             self._exact.keys(),
             scorer=Levenshtein.normalized_similarity,
             score_cutoff=LEXICAL,
+            limit=SUSPECTS,
         )
-        if hit is None or any(c.isdigit() for c in key) or any(c.isdigit() for c in hit[0]):
-            return None  # a digit that differs is another name ("type 1", "type 2")
-        name, score, _ = hit
-        entity = self._entity(self._exact[name])
-        return Linked(mention, entity, round(float(score), 6), LinkMethod.LEXICAL, entity.name)
+        for name, score, _ in suspects:
+            if misspelt(key, name):
+                entity = self._entity(self._exact[name])
+                near = round(float(score), 6)
+                return Linked(mention, entity, near, LinkMethod.LEXICAL, entity.name)
+        return None
 
     def _nearest_of(self, mention: str, row: Any, tau: float, sim: Similarity) -> Linked:
         index = int(np.argmax(np.round(row, 6)))
@@ -145,3 +158,26 @@ class NameLinker:
 
     def _entity(self, index: int) -> Entity:
         return Entity(EntityId(index), self._names[index])
+
+
+def misspelt(one: str, other: str) -> bool:
+    """Say whether two normalised names are one name with a slip in one of its longer words.
+
+    Word for word they are equal up to the plural, but for at most one word of five letters or more
+    in which one letter is wrong, missing, added or two are swapped, and not the first. So
+    "type 1" and "type 2", "hepatitis B" and "hepatitis D", "symptomatic" and "asymptomatic" stay
+    apart; what differs by more is for the embedder to say.
+    """
+    mine, theirs = one.split(), other.split()
+    if len(mine) != len(theirs):
+        return False
+    pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if stem(a) != stem(b)]
+    if len(pairs) > 1:
+        return False
+    return all(
+        max(len(a), len(b)) >= LONG_WORD
+        and a[0] == b[0]
+        and not any(c.isdigit() for c in a + b)
+        and OSA.distance(a, b) <= 1
+        for a, b in pairs
+    )

@@ -101,10 +101,9 @@ def test_a_file_that_is_not_there_is_named(folder, key, value):
         opened(folder, f"{key}: {value}\n")
 
 
-@pytest.mark.xfail(reason="Path.is_file and Path.exists raise 'File name too long'", raises=OSError)
 @pytest.mark.parametrize("key", ["triples", "entities", None])
 def test_a_name_too_long_for_a_file_is_refused(folder, key):
-    with pytest.raises(GraphError):
+    with pytest.raises((GraphError, RecipeError)):
         opened(folder, f"{key}: {'a' * 300}\n") if key else api.open_graph("a" * 300)
 
 
@@ -164,9 +163,6 @@ def test_an_empty_folder_is_no_graph(tmp_path):
         api.open_graph(str(tmp_path))
 
 
-@pytest.mark.xfail(
-    reason="an inverse that only one side declares gives the two sides different main directions"
-)
 def test_an_inverse_is_declared_on_both_sides_or_completed(compiled):
     manifest = Manifest.model_validate({"relations": {"r": {"inverse": "s"}, "s": {}}})
     graph = compiled("a\tr\tb\nb\ts\ta\nc\ts\td\n", manifest)

@@ -46,7 +46,6 @@ def test_one_triple_however_it_is_written(read, text):
     assert read(text) == (AB, Dropped())
 
 
-@pytest.mark.xfail(reason="polars takes the blank first line for the only column")
 @pytest.mark.parametrize(
     "text",
     ["\na\tr\tb\n", "\r\na\tr\tb\r\n", "  \na\tr\tb\n", " \nhead\trelation\ttail\na\tr\tb\n"],
@@ -55,7 +54,6 @@ def test_blank_lines_before_the_first_row(read, text):
     assert read(text)[0] == AB
 
 
-@pytest.mark.xfail(reason="columns are renamed outside the try: polars' own error gets out")
 @pytest.mark.parametrize("header", ["Head\thead\trelation\ttail", "subject\thead\trelation\ttail"])
 def test_columns_of_the_same_name_are_refused(read, header):
     with pytest.raises(GraphError, match=r"x\.tsv"):
@@ -135,7 +133,6 @@ def test_names_are_cut_to_a_sane_length(read):
     assert (len(head), len(tail)) == (MAX_NAME, MAX_NAME)
 
 
-@pytest.mark.xfail(reason="a name is stripped before it is cut")
 def test_a_name_that_is_cut_at_a_blank_does_not_end_with_it(read):
     ((head, _, _),), _ = read(f"{'x' * (MAX_NAME - 1)} y\tr\tb\n")
     assert head == head.strip()
@@ -148,7 +145,6 @@ def test_numbers_that_are_none_fall_back(tmp_path):
     assert frame.select("weight", "strength").rows() == [(2.0, 0.5), (1.0, None)]
 
 
-@pytest.mark.xfail(reason="NaN is no null: it sorts and compares as nothing else does")
 def test_a_weight_or_strength_that_is_no_number_falls_back(tmp_path):
     file = tmp_path / "x.tsv"
     file.write_text("head\trelation\ttail\tweight\tstrength\na\tr\tb\tNaN\tNaN\n")
@@ -175,7 +171,6 @@ def test_entities(read, text, rows):
     assert read(text, read_entities) == rows
 
 
-@pytest.mark.xfail(reason="only null names are dropped, blank ones become an entity without a name")
 @pytest.mark.parametrize("cell", ["  ", "_"])
 def test_an_entity_has_a_name(read, cell):
     assert read(f"name\tkind\n{cell}\tdisease\na\tdrug\n", read_entities) == [("a", "drug", [])]
@@ -187,7 +182,6 @@ def test_entities_that_cannot_be_read(read, text):
         read(text, read_entities)
 
 
-@pytest.mark.xfail(reason="columns are renamed outside the try")
 def test_entities_with_two_names_are_refused(read):
     with pytest.raises(GraphError, match=r"x\.tsv"):
         read("Name\tname\na\tb\n", read_entities)

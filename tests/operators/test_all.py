@@ -41,8 +41,6 @@ def test_the_signature_is_read_from_annotations(name):
 @EACH
 def test_the_docstring_names_each_parameter_and_the_result(name, request):
     spec = builtin()[name]
-    if name in {"join", "verbalize"}:
-        request.applymarker(pytest.mark.xfail(reason="the page lacks the section Parameters"))
     assert "\nReturns\n-------\n" in spec.doc
     section = spec.doc.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
     listed = [

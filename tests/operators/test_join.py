@@ -80,7 +80,6 @@ def test_nothing_in_nothing_out():
     assert joined([]) == Answer("")
 
 
-@pytest.mark.xfail(reason="partial and rejected are lost, candidates are ranked again")
 @pytest.mark.parametrize(
     "answer",
     [

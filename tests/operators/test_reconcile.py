@@ -242,9 +242,6 @@ def test_nothing_in_nothing_out(w):
     assert (result.claims, result.conflicts, result.evidence) == ((), (), Evidence())
 
 
-@pytest.mark.xfail(
-    reason="pairs are settled in order of chains, so a claim may lose to one that was lost"
-)
 def test_three_way_conflicts_do_not_depend_on_the_order_of_chains(world):
     rules = Manifest(
         relations={r: Relation() for r in ("treats", "causes", "harms")},
@@ -263,7 +260,7 @@ def test_three_way_conflicts_do_not_depend_on_the_order_of_chains(world):
     [
         "a",
         pytest.param(
-            "z", marks=pytest.mark.xfail(reason="symmetric facts are read in the order of names")
+            "z"
         ),
     ],
 )
