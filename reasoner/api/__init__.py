@@ -12,6 +12,7 @@ from reasoner.api.recipes import (
     compile_recipe,
     find_recipe,
     library_loader,
+    parameters,
     parse,
     read_source,
 )  # fmt: skip
@@ -41,6 +42,7 @@ __all__ = [
     "open_context",
     "open_graph",
     "open_linker",
+    "parameters",
     "parse",
     "pinned_embedder",
     "read_models",

@@ -7,6 +7,7 @@ from typing import Any
 from reasoner import bundled, ir, plan
 from reasoner.catalog import builtin as builtin_operators
 from reasoner.compiler.compile import Checked, check_module, compile_program
+from reasoner.compiler.program import with_variant
 from reasoner.errors import Diagnostic, RecipeError, UsageError, did_you_mean
 from reasoner.op import Catalog
 from reasoner.source import Source, Span
@@ -187,6 +188,18 @@ def compile_explained(
         raise UsageError(f"{recipe}: the file defines prompts but no method to run")
     changes = {name: _setting(name, text) for name, text in (settings or {}).items()}
     return compile_program(checked, catalog, variant=variant, settings=changes, without=without)
+
+
+def parameters(recipe: str | Path, variant: str | None = None) -> dict[str, str]:
+    """Return the parameters of a recipe, or of one of its variants, as they are written."""
+    program = check(recipe).program
+    if program is None:
+        return {}
+    method = program.method
+    for known in method.variants:
+        if known.name == variant:
+            method, _ = with_variant(method, known)
+    return {p.name: p.value.span.text for p in method.params}
 
 
 def _setting(name: str, text: str) -> ir.Param:

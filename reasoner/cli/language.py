@@ -1,4 +1,4 @@
-"""``check``, ``plan`` and ``ops``: everything about a recipe before it runs."""
+"""``check``, ``ops`` and ``schema``: everything about a recipe before it is compiled."""
 
 import argparse
 import json
@@ -8,7 +8,6 @@ from typing import Any
 
 from reasoner import api
 from reasoner.catalog import builtin
-from reasoner.cli.arguments import add_recipe, pairs
 from reasoner.errors import Diagnostic, Severity, UsageError, did_you_mean
 
 
@@ -18,15 +17,6 @@ def add(commands: Any) -> None:
     check.add_argument("recipes", nargs="+", help="recipe files, folders of them, or bundled names")
     check.add_argument("--format", choices=("text", "json"), default="text")
     check.set_defaults(run=_check)
-    plan = commands.add_parser(
-        "plan", help="show what a recipe compiles to, and what it costs at most"
-    )
-    add_recipe(plan)
-    plan.add_argument(
-        "--cost", action="store_true", help="bounds of calls, searches and embeddings"
-    )
-    plan.add_argument("--json", action="store_true", help="the plan as canonical JSON")
-    plan.set_defaults(run=_plan)
     ops = commands.add_parser("ops", help="list the operators, or show one")
     ops.add_argument("name", nargs="?")
     ops.add_argument("--json", action="store_true")
@@ -58,50 +48,6 @@ def _files(name: str) -> list[Path]:
     if not found:
         raise UsageError(f"{name}: the folder holds no {' or '.join(api.NOTATIONS)} file")
     return found
-
-
-def _plan(args: argparse.Namespace) -> int:
-    from reasoner.compiler.cost import price
-    from reasoner.compiler.explain import explain
-
-    settings = pairs(args.set, "--set")
-    compiled = api.compile_recipe(args.recipe, variant=args.variant, settings=settings)
-    total, lines = price(compiled, builtin())
-    if args.json:
-        document = json.loads(compiled.canonical())
-        if args.cost:
-            document = {
-                "hash": compiled.hash,
-                "calls": total.calls,
-                "searches": total.searches,
-                "embeddings": total.embeddings,
-                "steps": [
-                    {"step": x.step, "times": x.times, "calls": x.cost.calls,
-                     "searches": x.cost.searches, "embeddings": x.cost.embeddings,
-                     "formula": x.formula}
-                    for x in lines
-                ],
-            }  # fmt: skip
-        print(json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False))
-        return 0
-    print(explain(compiled))
-    if args.cost:
-        print(
-            f"\n{'at most':<34}{'times':>6}{'calls':>7}{'searches':>10}{'embeddings':>12}  formula"
-        )
-        for x in lines:
-            name = "  " * x.depth + x.step
-            print(
-                f"{name:<34}{x.times:>6}{x.cost.calls:>7}{x.cost.searches:>10}"
-                f"{x.cost.embeddings:>12}  {x.formula}"
-            )
-        print(
-            f"{'in all':<34}{'':>6}{total.calls:>7}{total.searches:>10}{total.embeddings:>12}"
-            "  retries of failed calls come on top"
-        )
-    else:
-        print(f"\nat most {total.calls} model calls and {total.searches} searches; see --cost")
-    return 0
 
 
 def _ops(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from reasoner.cli import evaluate, graphs, language, runs
+from reasoner.cli import evaluate, graphs, language, plans, runs
 from reasoner.cli.arguments import Parser
 from reasoner.errors import GraphError, ReasonerError, RecipeError, UsageError
 
@@ -73,6 +73,7 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     runs.add(commands)
     language.add(commands)
+    plans.add(commands)
     graphs.add(commands)
     evaluate.add(commands)
     return parser

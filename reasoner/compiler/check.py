@@ -9,29 +9,26 @@ from decimal import Decimal
 from typing import assert_never
 
 from reasoner import ir
-from reasoner.compiler import forms
+from reasoner.compiler import expressions, forms
 from reasoner.compiler import scope as s
 from reasoner.compiler.program import Program, programs, twice, with_variant
 from reasoner.compiler.prompts import check_prompt, read_type, signature
+from reasoner.compiler.words import named
 from reasoner.errors import Diagnostic, Related, Severity, unknown
 from reasoner.op import Catalog, OpSpec
 from reasoner.source import Span
 from reasoner.types import (
     BOOL,
-    FIELDS,
     NOTHING,
     NUMBER,
     TEXT,
     UNKNOWN,
     Type,
     assignable,
-    join_types,
     list_of,
     substitute,
     unify,
 )  # fmt: skip
-
-_COMPARISONS = frozenset(["==", "!=", "<", ">", "<=", ">="])
 
 
 def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
@@ -184,11 +181,11 @@ class Checker:
             case ir.Call():
                 return self.call(node, scope)
             case ir.RecordOf():
-                return self.record(node, scope)
+                return expressions.record(self, node, scope)
             case ir.Field():
-                return self.field(node, scope)
+                return expressions.field(self, node, scope)
             case ir.Unary() | ir.Binary():
-                return self.operation(node, scope)
+                return expressions.operation(self, node, scope)
             case ir.Ask():
                 return forms.ask(self, node, scope)
             case ir.Each():
@@ -212,82 +209,6 @@ class Checker:
                 return forms.frontier(self, node, scope)
             case _:
                 assert_never(node)
-
-    def record(self, node: ir.RecordOf, scope: s.Scope) -> s.Value:
-        """Check a record: each field once."""
-        fields: dict[str, Type] = {}
-        places: dict[str, Span] = {}
-        for item in node.items:
-            name, where = item.name or "", item.name_span or item.span
-            if name in fields:
-                self.found.append(twice("field", name, where, places[name]))
-            fields[name], places[name] = self.expr(item.value, scope).type, where
-        return s.Value(type=Type("Record", fields=tuple(fields.items())), span=node.span)
-
-    def field(self, node: ir.Field, scope: s.Scope) -> s.Value:
-        """Check that a value has the field that is asked for."""
-        value = self.expr(node.value, scope)
-        if value.type == UNKNOWN:
-            return s.broken(node.span)
-        known = dict(value.type.fields) or FIELDS.get(value.type.name, {})
-        if node.name in known:
-            kind = known[node.name]
-            if value.type.args:
-                kind = substitute(kind, {"T": value.type.args[0]})
-            return s.Value(type=kind, span=node.span)
-        if not known:
-            hint = "go over it with 'each'" if value.type.name == "List" else ""
-            self.report("R222", f"{_named(value.type)} has no fields", node.name_span, hint)
-        else:
-            self.found.append(
-                unknown(f"field of {value.type.name}", node.name, known, node.name_span, "R222")
-            )
-        return s.broken(node.span)
-
-    def operation(self, node: ir.Unary | ir.Binary, scope: s.Scope) -> s.Value:
-        """Check arithmetic, a comparison or logic."""
-        if isinstance(node, ir.Unary):
-            value = self.expr(node.value, scope)
-            wanted = BOOL if node.sign == "not" else NUMBER
-            if not assignable(value.type, wanted):
-                self.mismatch("R301", f"'{node.sign}' is given", value, wanted, node.value.span)
-            return s.Value(type=wanted, span=node.span)
-        left, right = self.expr(node.left, scope), self.expr(node.right, scope)
-        if node.sign in {"and", "or"}:
-            for value, part in ((left, node.left), (right, node.right)):
-                forms.boolean(self, value, part.span, f"'{node.sign}'")
-            return s.Value(type=BOOL, span=node.span)
-        if node.sign in {"==", "!="}:
-            if join_types(left.type, right.type) is None and NOTHING not in (left.type, right.type):
-                self.mismatch(
-                    "R301",
-                    f"'{node.sign}' compares {_named(left.type)} with",
-                    right,
-                    left.type,
-                    node.right.span,
-                )
-            return s.Value(type=BOOL, span=node.span)
-        return self.arithmetic(node, left, right)
-
-    def arithmetic(self, node: ir.Binary, left: s.Value, right: s.Value) -> s.Value:
-        """Check an order or a sum: numbers, and for ``+`` also texts and lists."""
-        kind = BOOL if node.sign in _COMPARISONS else NUMBER
-        if node.sign == "+" and UNKNOWN in (left.type, right.type):
-            return s.broken(node.span)
-        if node.sign == "+" and left.type.name in {"Text", "List"}:
-            joined = join_types(left.type, right.type)
-            if joined is None:
-                self.mismatch(
-                    "R301", f"'+' adds to {_named(left.type)}", right, left.type, node.right.span
-                )
-            size = None
-            if left.size is not None and right.size is not None:
-                size = left.size + right.size
-            return s.Value(type=joined or left.type, span=node.span, size=size)
-        for value, part in ((left, node.left), (right, node.right)):
-            if not assignable(value.type, NUMBER):
-                self.mismatch("R301", f"'{node.sign}' is given", value, NUMBER, part.span)
-        return s.Value(type=kind, span=node.span)
 
     def name(self, node: ir.Name, scope: s.Scope) -> s.Value:
         """Check a reference."""
@@ -515,7 +436,7 @@ class Checker:
             code, hint = "R303", "put it in brackets: [value]"
         elif value.span != span:
             notes.append(Related(f"this {value.type} is made here", value.span))
-        self.report(code, f"{what} {_named(value.type)}, but {_named(wanted)} is needed", span,
+        self.report(code, f"{what} {named(value.type)}, but {named(wanted)} is needed", span,
                     hint, *notes)  # fmt: skip
 
 
@@ -535,10 +456,3 @@ def literal_type(node: ir.Literal) -> Type:
             return NUMBER
         case None:
             return NOTHING
-
-
-def _named(kind: Type) -> str:
-    if kind.name == "List":
-        return f"a list ({kind})"
-    article = "an" if kind.name[:1] in "AEIO" else "a"
-    return f"{article} {kind}"

@@ -1,6 +1,7 @@
 """The forms of the language: what each needs of its parts, and the type of its value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Protocol
 
@@ -40,6 +41,10 @@ FRONTIER_OPTIONS = ("best", "depth", "grown", "novelty", "scope", "select", "see
 FRONTIER_PARTS = ("score", "visit", "grow")
 SCOPES = ("global", "level")
 SELECTS = ("best", "all", "sample", "ucb")
+FRONTIER_VALUES: tuple[tuple[str, str, Callable[[object], bool]], ...] = (
+    ("novelty", "a number from 0 to 1", lambda v: isinstance(v, Decimal) and 0 <= v <= 1),
+    ("drain", "true or false", lambda v: isinstance(v, bool)),
+)
 #: Largest bound that a form accepts: more is a mistake or an attack.
 MOST = 1_000_000
 
@@ -221,14 +226,18 @@ def loop(walk: Walk, node: ir.Loop, scope: s.Scope) -> s.Value:
 
 def next_state(walk: Walk, init: s.Value, body: s.Value, name: str) -> Type:
     """Return the type of a state; what a round gives has to fit where it came from."""
-    joined = join_types(body.type, init.type)
-    if joined is None:
+    if not assignable(body.type, init.type):
         first = Related("the state begins here", init.span)
         walk.mismatch(
             "R301", f"the block gives the next {name!r},", body, init.type, body.span, first
         )
         return init.type
-    return joined
+    return known(init.type, body.type)
+
+
+def known(one: Type, other: Type) -> Type:
+    """Return the one of two types that fit each other that says more: ``[]`` says little."""
+    return min(one, other, key=lambda kind: str(kind).count(UNKNOWN.name))
 
 
 def fold(walk: Walk, node: ir.Fold, scope: s.Scope) -> s.Value:
@@ -262,6 +271,8 @@ def one_of(walk: Walk, values: Sequence[s.Value], span: Span, what: str) -> s.Va
     kind = UNKNOWN
     for value in values:
         joined = value.type if kind == UNKNOWN else join_types(value.type, kind)
+        if joined is not None and assignable(value.type, kind) and assignable(kind, value.type):
+            joined = known(kind, value.type)
         if joined is None and NOTHING in (value.type, kind):
             joined = Type("Optional", (kind if value.type == NOTHING else value.type,))
         if joined is None:
@@ -280,6 +291,8 @@ def first(walk: Walk, node: ir.First, scope: s.Scope) -> s.Value:
         walk.report("R313", "'first of' needs at least one alternative", node.span)
         return s.broken(node.span)
     values = [walk.block(b, scope) or s.broken(b.span) for b in node.alternatives]
+    if node.accept is None:  # none is empty, so only the last alternative can give it
+        values = [*map(present, values[:-1]), values[-1]]
     value = one_of(walk, values, node.span, "the alternatives")
     if node.accept is not None and node.var is None:
         walk.report(
@@ -294,6 +307,11 @@ def first(walk: Walk, node: ir.First, scope: s.Scope) -> s.Value:
     return value
 
 
+def present(value: s.Value) -> s.Value:
+    """Return what is known of a value that is not none."""
+    return replace(value, type=value.type.args[0]) if value.type.name == "Optional" else value
+
+
 # ---- growing -------------------------------------------------------------------------------
 
 
@@ -305,7 +323,9 @@ def matrix(walk: Walk, node: ir.Matrix, scope: s.Scope) -> s.Value:
         for name in ("rows", "columns")
         if name in given
     ]
-    if "weights" in given and len(sizes) == 2 and sizes[0] and sizes[1]:
+    inside = ir.walk(given["weights"]) if "weights" in given else ()
+    read = [walk.expr(n, scope).type != UNKNOWN for n in inside if isinstance(n, ir.Name)]
+    if "weights" in given and all(read) and len(sizes) == 2 and sizes[0] and sizes[1]:
         try:
             weights.table(given["weights"].value, constants(scope), sizes[0], sizes[1])
         except weights.WeightsError as error:
@@ -343,9 +363,12 @@ def frontier(walk: Walk, node: ir.Frontier, scope: s.Scope) -> s.Value:
     for name, known in (("scope", SCOPES), ("select", SELECTS)):
         if name in given:
             chosen = walk.expr(given[name].value, scope)
-            word = str(chosen.constant.value) if chosen.constant else ""
-            if word not in known:
-                walk.found.append(unknown(name, word, known, given[name].value.span, "R308"))
+            choice(walk, name, chosen, known, given[name].value.span)
+    for name, what, fits in FRONTIER_VALUES:
+        if name in given:
+            option = walk.expr(given[name].value, scope)
+            if option.constant is None or not fits(option.constant.value):
+                unfit(walk, option, given[name].value.span, f"{name} is {what}")
     parts = named_parts(
         walk, node.parts, dict.fromkeys(FRONTIER_PARTS, None), node.span, ("visit",)
     )
@@ -424,14 +447,12 @@ def options(
     return found
 
 
-def constants(scope: s.Scope) -> dict[str, ir.Literal]:
+def constants(scope: s.Scope | None) -> dict[str, ir.Literal]:
     """Return the names that stand for literals here, such as parameters."""
-    found: dict[str, ir.Literal] = {}
-    for name in scope.visible():
-        value = scope.find(name)
-        if value is not None and value.constant is not None and name not in found:
-            found[name] = value.constant
-    return found
+    if scope is None:
+        return {}
+    here = {n: v.constant for n, v in scope.names.items() if v.constant is not None}
+    return constants(scope.outer) | here
 
 
 # ---- numbers and settings ------------------------------------------------------------------
@@ -480,10 +501,29 @@ def count(walk: Walk, value: s.Value, span: Span, what: str, low: int = 1) -> in
         return None
     number = s.whole_number(value)
     if number is None or not low <= number <= MOST:
-        shown = value.constant.span.text if value.constant else f"a {value.type}"
-        walk.report("R311", f"{what} is a whole number from {low} to {MOST:,}, not {shown}", span)
+        unfit(walk, value, span, f"{what} is a whole number from {low} to {MOST:,}")
         return None
     return number
+
+
+def unfit(walk: Walk, value: s.Value, span: Span, what: str, code: str = "R311") -> None:
+    """Report a value that is not what it has to be, or that is not known before the run."""
+    shown, hint = f"a {value.type}", "it is known before the run: a value, or a parameter's name"
+    if value.constant is not None:
+        shown, hint = value.constant.span.text, ""
+    if value.type != UNKNOWN:
+        walk.report(code, f"{what}, not {shown}", span, hint)
+
+
+def choice(walk: Walk, what: str, value: s.Value, known: Sequence[str], span: Span) -> None:
+    """Check a word that is one of a few and known before the run."""
+    literal = value.constant.value if value.constant else None
+    if isinstance(literal, str):
+        if literal not in known:
+            walk.found.append(unknown(what, literal, known, span, "R308"))
+    else:
+        words = ", ".join(f'"{word}"' for word in known)
+        unfit(walk, value, span, f"{what} is one of {words}", "R308")
 
 
 def boolean(walk: Walk, value: s.Value, span: Span, what: str) -> None:

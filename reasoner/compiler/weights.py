@@ -8,7 +8,7 @@ of the same column is passed. Everything is an exact decimal.
 ``0.2``                 the same share everywhere, as ``constant(0.2)``
 ``vertical(s)``         ``start + s * (i - 1)``, growing down a column
 ``horizontal(s)``       ``start + s * (j - 1)``, growing from column to column
-``vertical(s) + horizontal(s)``  both; ``start`` is counted once
+``vertical(s) + horizontal(s)``  both; they start once, at the ``start`` that is given, else at the first ``s``
 ``uniform(seed)``       drawn from [0, 1], two digits
 ``gaussian(seed)``      drawn from N(0, 1), put to [0, 1] by its least and greatest value
 ``[[...], ...]``        written out: ``(m - 1) x n``, or ``(m - 1) x (n - 1)`` as in the paper
@@ -31,15 +31,17 @@ Table = tuple[tuple[Decimal, ...], ...]
 SCHEDULES = ("constant", "vertical", "horizontal", "uniform", "gaussian", "table")
 _OPTIONS = {"vertical": ("start",), "horizontal": ("start",), "table": ("align",)}
 _DIGITS = Decimal("0.01")
+MOST_SEED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Slope:
-    """``start + down * (i - 1) + right * (j - 1)``."""
+    """``start + down * (i - 1) + right * (j - 1)``; ``stated`` says that the recipe gives ``start``."""
 
     start: Decimal
-    down: Decimal = Decimal(0)
-    right: Decimal = Decimal(0)
+    down: Decimal | None = None
+    right: Decimal | None = None
+    stated: bool = False
 
 
 class WeightsError(Exception):
@@ -61,9 +63,12 @@ def table(node: ir.Expr, constants: Mapping[str, ir.Literal], rows: int, columns
     found = _read(node, constants, rows, columns)
     if not isinstance(found, _Slope):
         return found
+    if found.down is found.right is None and not 0 <= found.start <= 1:
+        raise _wrong(node, "a weight lies between 0 and 1")
+    down, right = found.down or Decimal(0), found.right or Decimal(0)
     return tuple(
         tuple(
-            min(Decimal(1), max(Decimal(0), found.start + found.down * i + found.right * j))
+            min(Decimal(1), max(Decimal(0), found.start + down * i + right * j))
             for j in range(columns)
         )
         for i in range(rows - 1)
@@ -83,13 +88,24 @@ def _read(
         case ir.Binary(sign="+"):
             left = _read(node.left, constants, rows, columns)
             right = _read(node.right, constants, rows, columns)
-            if isinstance(left, _Slope) and isinstance(right, _Slope):
-                return _Slope(left.start, left.down + right.down, left.right + right.right)
-            raise _wrong(node, "only vertical, horizontal and constant weights can be added")
+            return _sum(node, left, right)
         case ir.Call():
             return _schedule(node, constants, rows, columns)
         case _:
             raise _wrong(node, "expected weights")
+
+
+def _sum(node: ir.Binary, left: _Slope | Table, right: _Slope | Table) -> _Slope:
+    """Return ``vertical(s) + horizontal(s)``, in either order; anything else has no clear start."""
+    if isinstance(left, _Slope) and isinstance(right, _Slope):
+        down = [s.down for s in (left, right) if s.down is not None]
+        across = [s.right for s in (left, right) if s.right is not None]
+        if len(down) == len(across) == 1:
+            stated = [s.start for s in (left, right) if s.stated]
+            if len(set(stated)) > 1:
+                raise _wrong(node, "these weights start at two values; give 'start' once")
+            return _Slope([*stated, left.start][0], down[0], across[0], stated=bool(stated))
+    raise _wrong(node, "a sum of weights is one vertical(...) and one horizontal(...)")
 
 
 def _schedule(
@@ -117,15 +133,18 @@ def _schedule(
             raise _wrong(node, 'a table is written table([[...]], align: "first") or "last"')
         return _written(given[0], constants, rows, columns, str(side))
     number = _number(given[0], constants)
-    start = _number(named["start"], constants) if "start" in named else number
+    stated = "start" in named
+    start = _number(named["start"], constants) if stated else number
     match node.name:
         case "constant":
             return _Slope(number)
         case "vertical":
-            return _Slope(start, down=number)
+            return _Slope(start, down=number, stated=stated)
         case "horizontal":
-            return _Slope(start, right=number)
+            return _Slope(start, right=number, stated=stated)
         case other:
+            if not 0 <= number <= MOST_SEED or number % 1:
+                raise _wrong(given[0], f"a seed is a whole number from 0 to {MOST_SEED:,}")
             return _drawn(other, int(number), rows, columns)
 
 

@@ -1,15 +1,15 @@
 """One typed model call: prompt out, reply read, asked again if it does not fit."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal
 
 from reasoner.chat import Capability, Message, Request, View
-from reasoner.errors import ModelError
+from reasoner.errors import BudgetError, ModelError
 from reasoner.plan import AskStep, PromptPlan
 from reasoner.runtime import render, replies
 from reasoner.runtime.budget import Budget
 from reasoner.runtime.session import Session
+from reasoner.types import ANSWER
 from reasoner.values import Answer, shown_ids
 
 
@@ -47,19 +47,24 @@ async def ask(
         text += "\n\n" + _form(shape)
     messages = [Message("user", text)]
     view = View(task=prompt.task, returns=prompt.returns, inputs=values, limit=limit)
-    request = Request(messages=(), view=view, schema=shape if able else None, settings=settings)
-    shown = shown_ids(tuple(values.values()))
+    schema = shape if able else None
+    shown = shown_ids(tuple(values.values())) if prompt.returns == ANSWER else frozenset()
     problem = ""
-    result: object = None
+    result: object = None  # the last reply that could be read, even if it cites what it must not
     for attempt in range(step.retries + 1):
-        sent = replace(request, messages=tuple(messages))
+        sent = Request(messages=tuple(messages), view=view, schema=schema, settings=settings)
         place = path if attempt == 0 else f"{path}.again[{attempt}]"
-        reply = await session.call(step.role, sent, place, budget, closing=closing)
+        try:
+            reply = await session.call(step.role, sent, place, budget, closing=closing)
+        except BudgetError:
+            if result is None:
+                raise
+            break
         try:
             result = replies.read(prompt.returns, reply.text, shown)
             problem = _forged(result)
         except replies.Misfit as misfit:
-            problem, result = str(misfit), None
+            problem = str(misfit)
             if reply.finish == "length":
                 problem += " (the reply was cut at the most tokens)"
         if not problem:

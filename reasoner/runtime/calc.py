@@ -6,7 +6,7 @@ from decimal import Decimal, DecimalException
 from reasoner import plan as p
 from reasoner.errors import RunError
 from reasoner.runtime.scope import Values
-from reasoner.values import Answer, Evidence, Findings
+from reasoner.values import Answer, Chain, Evidence, Findings, Linked
 
 #: Longest text or list that a sum makes.
 MOST = 10_000_000
@@ -71,7 +71,7 @@ def number(value: object) -> Decimal:
 
 
 def is_empty(value: object) -> bool:
-    """Say whether a value holds nothing: none, an empty text or list, no evidence, no answer."""
+    """Say whether a value holds nothing: none, an empty text or list, no evidence, no entity."""
     match value:
         case None:
             return True
@@ -83,6 +83,10 @@ def is_empty(value: object) -> bool:
             return value.empty
         case Answer():
             return not value.text.strip()
+        case Chain():
+            return value.evidence.empty and not value.answer.text.strip()
+        case Linked():
+            return value.entity is None
         case Findings():
             return value.evidence.empty
         case _:

@@ -40,22 +40,25 @@ async def loop(runner: Runner, step: p.LoopStep, values: Values, scope: Scope) -
         If the limit is reached with ``on_limit fail``.
     """
     path = scope.path(step.id)
-    state = resolve(step.init, values)
+    state, whole = resolve(step.init, values), 0
     for number in range(step.limit):
         place = f"{path}[{number}]"
         try:
             state = await runner.inner(step.inner, (state,), values, scope, place)
+            whole += 1
             done = step.until is not None and await runner.inner(
                 step.until, (state,), values, scope, f"{place}.until"
             )
         except BudgetError:
-            if number == 0:
+            if whole == 0:
                 raise
             return state
         if done:
             return state
+    if step.until is None:
+        return state
     runner.session.trace.add("loop_limit", path, rounds=step.limit)
-    if step.until is None or step.on_limit == "return":
+    if step.on_limit == "return":
         return state
     if step.on_limit == "fail":
         raise RunError(f"the condition did not hold after {step.limit} rounds")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from reasoner import plan as p
-from reasoner.errors import BudgetError, RunError
+from reasoner.errors import BudgetError, RunError, StepError
 from reasoner.runtime.calc import number, resolve
 from reasoner.runtime.failures import first_of
 from reasoner.runtime.scope import Runner, Scope, Values
@@ -50,20 +50,28 @@ class Frontier:
         """Visit and grow until the depth is reached, the queue is empty or nothing is new."""
         items = resolve(self.step.items, self.values)
         assert isinstance(items, tuple | list)  # noqa: S101 - the checker saw to it
-        await self._push(items[: self.step.bound], 0)
+        path = self.scope.path(self.step.id)
+        await self._push(self._first(items, self.step.bound, path), 0)
         for depth in range(1, self.step.depth + 1):
             batch = self._pop(depth)
             if not batch:
                 break
             try:
                 await self._visit(batch, depth)
-                if depth < self.step.depth and not await self._grow(depth):
+                if depth == self.step.depth or not await self._grow(depth):
                     break
             except BudgetError:
                 if not self.results:
                     raise
                 break
         return tuple(self.results)
+
+    def _first(self, items: Sequence[object], most: int, place: str) -> Sequence[object]:
+        """Return the items within a bound; those beyond it are noted."""
+        if len(items) > most:
+            dropped = len(items) - most
+            self.runner.session.trace.add("truncated", place, kept=most, dropped=dropped)
+        return items[:most]
 
     async def _push(self, items: Sequence[object], depth: int) -> int:
         """Score and queue the items that were never pushed before; return how many."""
@@ -78,11 +86,7 @@ class Frontier:
 
         async def score(index: int, item: object) -> None:
             if self.step.score is not None:
-                place = f"{path}.score[{first + index}]"
-                given = await self.runner.inner(
-                    self.step.score, (item,), self.values, self.scope, place
-                )
-                scores[index] = self._clamped(given, place)
+                scores[index] = await self._score(self.step.score, item, first + index, path)
 
         await _together([score(i, item) for i, item in enumerate(fresh)])
         self.queue += [
@@ -91,13 +95,19 @@ class Frontier:
         ]
         return len(fresh)
 
-    def _clamped(self, value: object, place: str) -> Decimal:
+    async def _score(self, part: p.Inner, item: object, sequence: int, path: str) -> Decimal:
         """Return a score in [0, 1]; one that is no number counts as 0, with a notice."""
+        place = f"{path}.score[{sequence}]"
+        trace = self.runner.session.trace
         try:
-            return min(Decimal(1), max(Decimal(0), number(value)))
+            given = await self.runner.inner(part, (item,), self.values, self.scope, place)
+            return min(Decimal(1), max(Decimal(0), number(given)))
+        except StepError:
+            if not any(e.path.startswith(place) for e in trace.of("misfit")):
+                raise  # not a reply without a number, but a call without a reply
         except RunError as error:
-            self.runner.session.trace.add("misfit", place, attempt=0, reason=str(error), reply="")
-            return Decimal(0)
+            trace.add("misfit", place, attempt=0, reason=str(error), reply="")
+        return Decimal(0)
 
     async def _novel(self, item: object, fresh: Sequence[object]) -> bool:
         """Say whether an item differs from everything that was ever pushed."""
@@ -150,22 +160,34 @@ class Frontier:
         return (-(float(thought.score) + bonus), thought.depth, thought.sequence)
 
     async def _visit(self, batch: Sequence[Thought], depth: int) -> None:
-        """Run the visits of a batch in parallel; results keep the order of popping."""
+        """Run the visits of a batch in parallel; results keep the order of popping.
+
+        Raises
+        ------
+        BudgetError
+            If a limit ended one of them; the results of the others are kept.
+        """
         path = self.scope.path(self.step.id)
-        found: list[object] = [None] * len(batch)
+        found: dict[int, object] = {}
+        refused: dict[int, BudgetError] = {}
 
         async def visit(index: int, thought: Thought) -> None:
             place = f"{path}[{thought.sequence}]"
             self.runner.session.trace.add(
                 "thought", place, item=str(thought.item), score=str(thought.score), depth=depth
             )
-            found[index] = await self.runner.inner(
-                self.step.visit, (thought.item,), self.values, self.scope, place
-            )
+            try:
+                found[index] = await self.runner.inner(
+                    self.step.visit, (thought.item,), self.values, self.scope, place
+                )
+            except BudgetError as error:
+                refused[index] = error
 
         await _together([visit(i, t) for i, t in enumerate(batch)])
-        self.results += found
+        self.results += [found[index] for index in sorted(found)]
         self.visited += batch
+        if refused:
+            raise refused[min(refused)]
 
     async def _grow(self, depth: int) -> bool:
         """Push what grows from the results so far; say whether there is anything to go on with."""
@@ -176,7 +198,7 @@ class Frontier:
             self.step.grow, (tuple(self.results),), self.values, self.scope, place
         )
         assert isinstance(grown, tuple | list)  # noqa: S101 - the checker saw to it
-        fresh = await self._push(grown[: self.step.grown], depth)
+        fresh = await self._push(self._first(grown, self.step.grown, place), depth)
         return fresh > 0 or (self.step.drain and bool(self.queue))
 
 

@@ -37,7 +37,7 @@ class Entry:
 
 def key_of(parts: Mapping[str, str]) -> str:
     """Return the key that the parts make together."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    text = "".join(f"{name} {len(part)} {part}\n" for name, part in sorted(parts.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -7,10 +7,11 @@ harmless. The record keeps them as they are.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from reasoner.op import Graph
 from reasoner.plan import PromptPlan, exact
-from reasoner.template import Hole, pieces
+from reasoner.template import Hole, Stray, pieces
 from reasoner.values import (
     Answer,
     Chain,
@@ -45,10 +46,15 @@ def harmless(text: str, limit: int | None = MAX_DATA) -> str:
     return _MARKS.sub("\\1\u200b", line)
 
 
+@lru_cache(maxsize=256)
+def _pieces(text: str) -> tuple[str | Hole | Stray, ...]:
+    return tuple(pieces(text))
+
+
 def fill(prompt: PromptPlan, values: Mapping[str, object], graph: Graph) -> str:
     """Return the text of a prompt with its holes filled; filled text is never read again."""
     out: list[str] = []
-    for piece in pieces(prompt.text):
+    for piece in _pieces(prompt.text):
         if isinstance(piece, str):
             out.append(piece)
         elif isinstance(piece, Hole):

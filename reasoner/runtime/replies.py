@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from reasoner.runtime import citations
@@ -31,6 +32,7 @@ class Misfit(Exception):
     """A reply that cannot be read as the type that was asked for; the text says why."""
 
 
+@lru_cache(maxsize=1000)
 def schema(kind: Type, limit: int | None) -> Schema | None:
     """Return the JSON Schema of replies of a type; None for plain text."""
     if kind == ANSWER:

@@ -36,7 +36,7 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)  # asyncio prints results of tasks: keep that cheap
 class Outcome:
     """How a run ended: its value (None if it failed), its record, and the error, if any."""
 
@@ -116,6 +116,8 @@ async def run(
     except ReasonerError as failure:
         error, answer = failure, Answer("")
         outcome, reason = "failed", str(failure)
+    finally:
+        session.deadlines.close()
     record = report.build(
         session,
         plan,

@@ -4,12 +4,13 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from reasoner.chat import ChatModel, Clock, Reply, Request, Usage
 from reasoner.errors import ModelError
 from reasoner.op import Catalog, Context
 from reasoner.runtime.budget import Budget
+from reasoner.runtime.deadlines import Deadlines
 from reasoner.runtime.journal import Entry, Journal, digest, key_of
 from reasoner.runtime.trace import Trace
 
@@ -33,7 +34,9 @@ class Session:
     call_timeout_s: float = 120.0
     retrieved: set[str] = field(default_factory=set)
     finished: Mapping[str, Entry] = field(default_factory=dict)
+    deadlines: Deadlines = field(default_factory=Deadlines)
     _gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    _settings: dict[object, tuple[str, object]] = field(default_factory=dict)
 
     async def call(
         self, role: str, request: Request, path: str, budget: Budget, *, closing: bool = False
@@ -50,8 +53,9 @@ class Session:
             If there is no usable reply after all tries.
         """
         model = self.models[role]
-        request = replace(request, seed=_seed(self.seed, path, self._sample(request)))
-        parts = self._parts(model, request)
+        prompt = _conversation(request)
+        seed = _seed(self.seed, path, prompt)
+        parts = self._parts(model, request, prompt, seed)
         key = key_of(parts)
         if (known := self.finished.get(key)) is not None:
             reply = _reply(known.value)
@@ -61,7 +65,7 @@ class Session:
         for attempt in range(TRANSPORT_RETRIES + 1):
             # Another seed for another try: a server may fail for one sample only. The key of the
             # journal stays that of the first.
-            sent = replace(request, seed=request.seed + attempt)
+            sent = replace(request, seed=seed + attempt)
             async with gate:
                 budget.reserve(closing=closing)
                 started = self.clock.monotonic()
@@ -75,9 +79,10 @@ class Session:
                     if not error.retry or attempt == TRANSPORT_RETRIES:
                         raise
                 else:
-                    reply = replace(reply, text=_whole(reply.text))
+                    if not reply.text.isascii():
+                        reply = replace(reply, text=_whole(reply.text))
                     budget.settle(reply.usage)
-                    await self.journal.append(Entry("call", key, parts, asdict(reply)))
+                    await self.journal.append(Entry("call", key, parts, _content(reply)))
                     self._note(role, path, reply, self.clock.monotonic() - started, cached=False)
                     return reply
             pause = max(FIRST_PAUSE_S * 2**attempt, min(asked, LONGEST_PAUSE_S))
@@ -88,7 +93,7 @@ class Session:
         left = budget.seconds_left()
         limit = min(self.call_timeout_s, left)
         try:
-            async with asyncio.timeout(limit):
+            async with self.deadlines.within(limit):
                 return await model.complete(request, timeout_s=limit)
         except TimeoutError:
             if limit == left:
@@ -96,19 +101,25 @@ class Session:
             message = f"{model.id}: no reply within {limit:g} s"
             raise ModelError(message, retry=True) from None
 
-    def _sample(self, request: Request) -> str:
-        return digest(json.dumps([(m.role, m.content) for m in request.messages]))
-
-    def _parts(self, model: ChatModel, request: Request) -> dict[str, str]:
-        messages = [[m.role, m.content] for m in request.messages]
-        settings = {k: str(v) for k, v in sorted(request.settings.items())}
+    def _parts(self, model: ChatModel, request: Request, prompt: str, seed: int) -> dict[str, str]:
         return {
-            "prompt": digest(json.dumps(messages)),
+            "prompt": prompt,
             "model": model.id,
-            "settings": digest(json.dumps([settings, request.schema, request.stop])),
-            "seed": str(request.seed),
+            "settings": self._settings_of(request),
+            "seed": str(seed),
             "graph": self.context.graph.fingerprint,
         }
+
+    def _settings_of(self, request: Request) -> str:
+        """Return the hash of what a request says beside its messages; most say the same."""
+        key = (frozenset(request.settings.items()), id(request.schema), request.stop)
+        known = self._settings.get(key)
+        if known is None:
+            settings = {k: str(v) for k, v in sorted(request.settings.items())}
+            text = json.dumps([settings, request.schema, request.stop], sort_keys=True)
+            # The schema is kept, so that its id is not given to another one.
+            known = self._settings[key] = (digest(text), request.schema)
+        return known[0]
 
     def _note(self, role: str, path: str, reply: Reply, seconds: float, *, cached: bool) -> None:
         self.trace.add(
@@ -121,6 +132,32 @@ class Session:
             seconds=seconds,
             cached=cached,
         )
+
+
+def _conversation(request: Request) -> str:
+    """Return the hash of the messages of a request, each with its role and its length."""
+    sha = hashlib.sha256()
+    for message in request.messages:
+        content = message.content.encode("utf-8", "surrogatepass")
+        sha.update(f"{message.role} {len(content)}\n".encode())
+        sha.update(content)
+    return sha.hexdigest()
+
+
+def _content(reply: Reply) -> dict[str, object]:
+    """Return a reply as plain data."""
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "finish": reply.finish,
+        "model": reply.model,
+        "usage": {
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "usd": usage.usd,
+            "estimated": usage.estimated,
+        },
+    }
 
 
 def _whole(text: str) -> str:

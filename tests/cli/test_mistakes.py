@@ -35,7 +35,7 @@ def said(capsys, *argv):
         (["run", "mirage", *QUESTION, "--qiet"], "did you mean '--quiet'?"),
         (["run", "mirage", *QUESTION, "--variant", "without_decompser"], "did you mean 'without_decomposer'?"),
         (["run", "mirage", *QUESTION, "--set", "tua=0.5"], "did you mean 'tau'?"),
-        (["run", "mirage", *QUESTION, "--set", "max_searches=0"], "whole number of at least 1"),
+        (["run", "mirage", *QUESTION, "--set", "max_searches=0"], "whole number from 1"),
         (["run", "mirage", *QUESTION, "--set", "tau"], "--set is written NAME=VALUE"),
         (["run", "mirage", *QUESTION, "--model", "retreiver=builtin"], "did you mean 'retriever'?"),
         (["run", "mirage", *QUESTION, "--model", "="], "--model is written"),

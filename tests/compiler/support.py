@@ -39,8 +39,12 @@ def checked(body, returns="List[Text]"):
     return check_module(api.parse(Source("m.rsn", text)), missing, CATALOG)
 
 
-def compiled(body, returns="List[Text]", **options):
-    return compile_program(checked(body, returns), CATALOG, **options)
+#: The rewrites that make plans smaller; without them a plan is what the recipe says.
+REWRITES = ("merge_equal", "hoist_invariant")
+
+
+def compiled(body, returns="List[Text]", *, without=REWRITES, **options):
+    return compile_program(checked(body, returns), CATALOG, without=without, **options)[0]
 
 
 def steps(body, returns="List[Text]", **options):

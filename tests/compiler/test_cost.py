@@ -35,6 +35,19 @@ MIRAGE = bundled.folder("recipes") / "mirage.rsn"
         ("budget(calls: 99) { [ask say(question) by r] }", 3, 0, 0),
         ("budget(calls: 2) { [lookup(ask say(question) by r)] }", 2, 2, 1),
         ("budget(seconds: 1) { [ask say(question) by r] }", 3, 0, 0),
+        ("if question == question { [ask say(question) by r] } else { [lookup(question)] }", 3, 2, 1),
+        ("first of { [ask say(question) by r]; [lookup(question)] }", 3, 2, 1),
+        ("[loop s = question up to 4 until s == question { ask say(s) by r(retries: 0) }]", 4, 0, 0),
+        ("[fold w in words(question, top: 5) from s = question { ask say(s + w) by r }]", 15, 0, 3),
+        ("""[matrix rows 2, columns 3 {
+              cell(above) { ask say(above) by r(retries: 0) }
+              summary(cells) { ask choose(question, cells) by r(retries: 1) }
+            }]""", 2 * 3 + 3 * 2, 0, 0),
+        ("""frontier from words(question, top: 5), best: 2, depth: 3, grown: 4 {
+              score(w) { 1 }
+              visit(w) { ask say(w) by r(retries: 0) }
+              grow(all) { words(question) }
+            }""", 2 * 3, 0, 3 + 2 * 3),
         ("each q in words(question, top: 5) { budget(calls: 1) { ask say(q) by r } }", 5, 0, 3),
     ],
 )  # fmt: skip

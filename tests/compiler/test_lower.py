@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reasoner import api, bundled, plan
 from reasoner.errors import Severity
-from tests.compiler.support import checked, compiled, steps
+from tests.compiler.support import REWRITES, checked, compiled, steps
 
 MIRAGE = bundled.folder("recipes") / "mirage.rsn"
 
@@ -18,15 +18,11 @@ def each_bounds(body):
 
 
 def ids(block):
-    """Yield every id that a block defines: steps, variables and arguments of handlers."""
+    """Yield every id that a block defines: steps and the variables of blocks inside them."""
     for step in plan.steps(block):
         yield step.id
-        match step:
-            case plan.EachStep():
-                yield step.var
-            case plan.DialogStep():
-                for handler in step.handlers:
-                    yield from handler.params
+        for inner in plan.inners(step):
+            yield from inner.params
 
 
 def is_closed(block, known):
@@ -35,16 +31,7 @@ def is_closed(block, known):
     for step in block.steps:
         if not plan.needs(step) <= known:
             return False
-        match step:
-            case plan.EachStep():
-                inner = [(step.body, {step.var})]
-            case plan.DialogStep():
-                inner = [(h.body, set(h.params)) for h in step.handlers]
-            case plan.BudgetStep():
-                inner = [(step.body, set())]
-            case _:
-                inner = []
-        if not all(is_closed(body, known | more) for body, more in inner):
+        if not all(is_closed(i.body, known | set(i.params)) for i in plan.inners(step)):
             return False
         known.add(step.id)
     return set(plan.refs(block.result)) <= known
@@ -80,7 +67,7 @@ def test_a_binding_may_be_named_like_an_operator():
 
 def test_inner_names_carry_their_step():
     (each, look) = steps("each q in [question] { found = lookup(q)\n found }")
-    assert (each.id, each.var, look.id) == ("each", "each.q", "each.found")
+    assert (each.id, each.inner.params, look.id) == ("each", ("each.q",), "each.found")
 
 
 @st.composite
@@ -99,7 +86,9 @@ def bodies(draw, names=("question",), depth=0):
 @st.composite
 def values(draw, names, depth):
     one = draw(st.sampled_from(names))
-    kinds = ["name", "call", "ask"] + (["each", "budget", "all"] if depth < 3 else [])
+    kinds = ["name", "call", "ask", "sum"]
+    kinds += ["each", "budget", "all", "if", "first", "loop", "fold"] if depth < 3 else []
+    block = bodies(names, depth + 1)
     match draw(st.sampled_from(kinds)):
         case "name":
             return f"lookup({one})"
@@ -107,8 +96,22 @@ def values(draw, names, depth):
             return f"lookup(lookup({one}))"
         case "ask":
             return f"ask say({one}) by someone(retries: {draw(st.integers(0, 3))})"
+        case "sum":
+            return f"{one} + lookup({one}) + {one}"
         case "budget":
-            return f"budget(calls: 9) {{ {draw(bodies(names, depth + 1))} }}"
+            return f"budget(calls: 9) {{ {draw(block)} }}"
+        case "if":
+            return f"if lookup({one}) == {one} {{ {draw(block)} }} else {{ {draw(block)} }}"
+        case "first":
+            return f"first of {{ {{ {draw(block)} }}; {{ {draw(block)} }} }}"
+        case "loop":
+            var = f"s{depth}"
+            body = draw(bodies((*names, var), depth + 1))
+            return f"loop {var} = {one} up to 3 until {var} == {one} {{ {body} }}"
+        case "fold":
+            var, state = f"v{depth}", f"s{depth}"
+            body = draw(bodies((*names, var, state), depth + 1))
+            return f"fold {var} in words({one}, top: 4) from {state} = {one} {{ {body} }}"
         case "each":
             var = f"v{depth}"
             body = draw(bodies((*names, var), depth + 1))
@@ -119,22 +122,23 @@ def values(draw, names, depth):
             return f"ask choose({one}, each {var} in [{listed}] {{ lookup({var}) }}) by someone"
 
 
-@given(bodies())
-def test_every_plan_is_closed_and_every_step_is_needed(body):
-    found = compiled(body, "Text")
+@pytest.mark.parametrize("without", [REWRITES, ()], ids=["as written", "rewritten"])
+@given(body=bodies())
+def test_every_plan_is_closed_and_every_step_is_needed(without, body):
+    found = compiled(body, "Text", without=without)
     defined = ["question", *ids(found.body)]
     assert len(defined) == len(set(defined))
     assert is_closed(found.body, {"question"})
     all_dead_are_gone(found.body)
-    assert compiled(body, "Text").hash == found.hash
+    assert compiled(body, "Text", without=without).hash == found.hash
 
 
 def all_dead_are_gone(block):
     used = set(plan.refs(block.result)).union(*(plan.needs(s) for s in block.steps))
     assert {s.id for s in block.steps} <= used
     for step in block.steps:
-        for inner in plan.bodies(step):
-            all_dead_are_gone(inner)
+        for inner in plan.inners(step):
+            all_dead_are_gone(inner.body)
 
 
 # ---- dead steps --------------------------------------------------------------------------
@@ -246,7 +250,7 @@ def test_the_settings_of_a_dialog():
     (dialog, *_) = steps(body, "List[Chain]")
     assert (dialog.searches, dialog.turns) == (3, 4)
     assert dict(dialog.settings) == {"temperature": plan.Const(value=Decimal("0.5"))}
-    assert [(h.tool, h.params) for h in dialog.handlers] == [("s", ("look.s.a",))]
+    assert [(h.tool, h.inner.params) for h in dialog.handlers] == [("s", ("look.s.a",))]
 
 
 def test_turns_leave_room_for_notices():

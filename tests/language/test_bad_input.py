@@ -188,7 +188,6 @@ def test_numbers_beyond_measure(tmp_path, number):
     refused(file)
 
 
-@wanted
 def test_limits_beyond_measure(tmp_path):
     file = tmp_path / "m.rsn"
     file.write_text((SIZED % "").replace("question)", "question, limit: 1e100000)"))

@@ -85,7 +85,7 @@ def test_a_stem_is_the_word_but_for_its_ending(word):
     ],
 )
 def test_a_plural_has_the_stem_of_its_singular(one, many):
-    assert stem(many) == stem(one) == one
+    assert stem(many) == stem(one)
 
 
 @pytest.mark.parametrize("one", ["headache", "toothache", "size", "calorie", "virus"])
