@@ -1,4 +1,4 @@
-"""Write the pages that are generated from the code: operators, and the schema of records.
+"""Write the pages that are generated from the code: operators, the schemas of records and of YAML recipes.
 
 Run it with ``make docs``; a test compares the pages with what it gives.
 """
@@ -6,6 +6,7 @@ Run it with ``make docs``; a test compares the pages with what it gives.
 import json
 from pathlib import Path
 
+from reasoner.api.schema import recipe_schema_text
 from reasoner.catalog import builtin
 from reasoner.record import AuditRecord
 
@@ -39,7 +40,11 @@ def record_schema() -> str:
     return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 
-PAGES = {"operators.md": operators, "record.schema.json": record_schema}
+PAGES = {
+    "operators.md": operators,
+    "record.schema.json": record_schema,
+    "../grammars/recipe.schema.json": recipe_schema_text,
+}
 
 if __name__ == "__main__":
     for name, write in PAGES.items():

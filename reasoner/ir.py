@@ -131,6 +131,7 @@ class Handler(Node):
 
     tool: str
     params: tuple[str, ...]
+    param_spans: tuple[Span, ...] = field(compare=False, repr=False)
     body: "Block"
 
 
@@ -307,6 +308,7 @@ class Prompt(Node):
     task: str | None
     text: Text
     name_span: Span = field(compare=False, repr=False)
+    task_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,8 @@ def substitute(kind: Type, bound: Mapping[str, Type]) -> Type:
 
 def join_types(left: Type, right: Type) -> Type | None:
     """Return the narrowest type that takes both, or None."""
+    if right == UNKNOWN:
+        return left
     if assignable(left, right):
         return right
     return left if assignable(right, left) else None

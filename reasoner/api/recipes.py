@@ -66,8 +66,12 @@ def find_recipe(name: str) -> Path:
         If there is neither.
     """
     path = Path(name)
-    if path.exists() or path.suffix in NOTATIONS:
-        if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise UsageError(f"{name[:80]}: {error.strerror}") from None
+    if there or path.suffix in NOTATIONS:
+        if not there:
             raise UsageError(f"{name}: no such file{_similar_file(path)}")
         if path.suffix not in NOTATIONS and not path.is_dir():
             raise UsageError(f"{name}: a recipe is a {' or '.join(NOTATIONS)} file")
@@ -95,6 +99,8 @@ def library_loader(recipe: Path) -> Any:
 
     def load(use: ir.Use) -> ir.Module | Diagnostic:
         pure = PurePosixPath(use.path)
+        if not pure.parts:
+            return Diagnostic(code="R205", message="a 'use' names a file", span=use.path_span)
         if pure.is_absolute() or ".." in pure.parts or "\\" in use.path or not pure.parts:
             return Diagnostic(
                 code="R205",
@@ -214,6 +220,6 @@ def _setting(name: str, text: str) -> ir.Param:
         value = Builder(source, offsets).expr(parse_text(text, "expr", source, offsets))
     except RecipeError:
         value = ir.Literal(value=text, span=span)
-    if isinstance(value, ir.Name | ir.Call):
+    if not isinstance(value, ir.Literal | ir.ListOf):  # "all-MiniLM-L6-v2" is no subtraction
         value = ir.Literal(value=text, span=span)
     return ir.Param(name=name, value=value, name_span=span, span=span)

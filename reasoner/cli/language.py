@@ -21,6 +21,8 @@ def add(commands: Any) -> None:
     ops.add_argument("name", nargs="?")
     ops.add_argument("--json", action="store_true")
     ops.set_defaults(run=_ops)
+    schema = commands.add_parser("schema", help="the JSON Schema of the YAML notation")
+    schema.set_defaults(run=_schema)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -67,4 +69,12 @@ def _ops(args: argparse.Namespace) -> int:
         print(json.dumps({"signature": spec.signature, "doc": spec.doc}, indent=1))
         return 0
     sys.stdout.write(f"{spec.signature}\n\n{spec.doc}\n")
+    return 0
+
+
+def _schema(args: argparse.Namespace) -> int:
+    del args
+    from reasoner.api.schema import recipe_schema_text
+
+    sys.stdout.write(recipe_schema_text())
     return 0

@@ -14,7 +14,7 @@ from reasoner.compiler import scope as s
 from reasoner.compiler.program import Program, programs, twice, with_variant
 from reasoner.compiler.prompts import check_prompt, read_type, signature
 from reasoner.compiler.words import named
-from reasoner.errors import Diagnostic, Related, Severity, unknown
+from reasoner.errors import Diagnostic, Related, Severity, nearest, unknown
 from reasoner.op import Catalog, OpSpec
 from reasoner.source import Span
 from reasoner.types import (
@@ -60,6 +60,7 @@ class Checker:
         self.program, self.catalog, self.sizes = program, catalog, sizes
         self.found: list[Diagnostic] = []
         self.asked: set[str] = set()
+        self.early: set[Span] = set()  # bindings that are used, though before their place
 
     def report(
         self,
@@ -105,7 +106,8 @@ class Checker:
         wanted = read_type(method.returns, self.found)
         if returned is not None and not assignable(returned.type, wanted):
             place = Related(f"declared to return {wanted}", method.returns.span)
-            self.mismatch("R306", "the method returns", returned, wanted, returned.span, place)
+            where = forms.value_of(method.body).span
+            self.mismatch("R306", "the method returns", returned, wanted, where, place)
         self.unused(top, {p.name for p in method.params}, "parameter")
 
     def define(self, scope: s.Scope, name: str, value: s.Value, kind: str) -> None:
@@ -133,7 +135,8 @@ class Checker:
     def unused(self, scope: s.Scope, names: Iterable[str], kind: str) -> None:
         """Warn of names that nothing refers to."""
         for name in names:
-            if name in scope.names and name not in scope.used:
+            value = scope.names.get(name)
+            if value is not None and name not in scope.used and value.span not in self.early:
                 self.report(
                     "R410", f"the {kind} {name!r} is never used", scope.names[name].span,
                     severity=Severity.WARNING,
@@ -164,7 +167,8 @@ class Checker:
         if returned is None:
             self.report("R211", "the block has no value", block.span,
                         "end it with 'return value'")  # fmt: skip
-        self.unused(scope, later, "binding")
+        else:
+            self.unused(scope, later, "binding")
         return returned
 
     # ---- expressions ---------------------------------------------------------------------
@@ -215,6 +219,7 @@ class Checker:
         if (value := scope.find(node.name)) is not None:
             return value
         if (below := scope.bound_later(node.name)) is not None:
+            self.early.add(below)
             self.report("R212", f"{node.name!r} is used before it is bound", node.span, "",
                         Related("bound here", below))  # fmt: skip
         else:
@@ -224,12 +229,15 @@ class Checker:
                             f"call it: {node.name}(...)")  # fmt: skip
             else:
                 self.found.append(found)
+                if found.fix:  # it is used, under a wrong name
+                    scope.find(found.fix.text)
         return s.broken(node.span)
 
     def list(self, node: ir.ListOf, scope: s.Scope) -> s.Value:
         """Check a list: its items have one type."""
         values = [self.expr(item, scope) for item in node.items]
-        kind = forms.one_of(self, values, node.span, "the items of a list").type
+        places = [item.span for item in node.items]
+        kind = forms.one_of(self, values, node.span, "the items of a list", places).type
         return s.Value(type=list_of(kind), span=node.span, size=len(node.items))
 
     def call(self, node: ir.Call, scope: s.Scope) -> s.Value:
@@ -243,11 +251,14 @@ class Checker:
                 self.report("R221", f"{node.name!r} calls itself: a method cannot recurse", node.name_span,
                             "repeat with 'loop' or 'fold', whose rounds are bounded")  # fmt: skip
             elif node.name in self.program.prompts:
+                self.asked.add(node.name)
                 self.report("R201", f"{node.name!r} is a prompt, not an operator", node.name_span,
                             f"write 'ask {node.name}(...) by role'")  # fmt: skip
-            else:
+            elif node.name not in self.program.lost:
                 known = [*self.catalog, *self.program.helpers]
-                self.found.append(unknown("operator", node.name, known, node.name_span, "R201"))
+                found = unknown("operator", node.name, known, node.name_span, "R201")
+                self.found.append(found)
+                self.asked |= {found.fix.text} if found.fix else set()
             for argument in node.args:
                 self.expr(argument.value, scope)
             return s.broken(node.span)
@@ -318,14 +329,18 @@ class Checker:
                 bound = fits
         for argument in given[len(inputs) :]:
             self.expr(argument.value, scope)
-        named = {a.name for a in node.args}
-        missing = [f"{n}: {t}" for n, t in inputs[len(given) :] if n not in named]
+        names = [n for n, _ in inputs]
+        named = {a.name for a in node.args if a.name is not None}
+        meant = {nearest(n, names) for n in named}  # a misspelt one is reported, not missing too
+        missing = [f"{n!r} ({t})" for n, t in inputs[len(given) :] if n not in named | meant]
         if missing:
-            self.report("R305", f"{node.name}: {'inputs' if len(missing) > 1 else 'the input'} "
-                        f"{', '.join(missing)} missing", node.name_span)  # fmt: skip
+            what, verb = ("the inputs", "are") if len(missing) > 1 else ("the input", "is")
+            self.report("R305", f"{node.name}: {what} {', '.join(missing)} {verb} missing",
+                        node.name_span)  # fmt: skip
         if len(given) > len(inputs):
             extra = given[len(inputs)]
-            self.report("R304", f"{node.name} takes {len(inputs)} inputs, not {len(given)}",
+            count = f"{len(inputs)} input{'' if len(inputs) == 1 else 's'}"
+            self.report("R304", f"{node.name} takes {count}, not {len(given)}",
                         extra.span, "options are named: 'name: value'")  # fmt: skip
         return bound
 
@@ -343,10 +358,13 @@ class Checker:
                 self.found.append(twice("option", argument.name, where, seen[argument.name]))
             seen[argument.name] = where
             option = known.get(argument.name)
+            if option is None and argument.name in dict(spec.inputs):
+                self.report("R204", f"{node.name}: the input {argument.name!r} is given by its "
+                            "place, without its name", where)  # fmt: skip
+                continue
             if option is None:
-                names = [*known, *(n for n, _ in spec.inputs)]
                 self.found.append(
-                    unknown(f"option of {node.name}", argument.name, names, where, "R204")
+                    unknown(f"option of {node.name}", argument.name, known, where, "R204")
                 )
                 continue
             if not assignable(value.type, option.type):
@@ -360,7 +378,7 @@ class Checker:
             elif option.choices and value.constant is not None:
                 self.choice(str(value.constant.value), option.choices, argument.value.span)
             if argument.name == spec.bounded_by:
-                size = s.whole_number(value)
+                size = 0 if value.type == UNKNOWN else s.whole_number(value)
         for option in spec.options:
             if option.required and option.name not in seen:
                 self.report(
@@ -390,7 +408,13 @@ class Checker:
         prompt = self.program.prompts.get(call.name)
         if prompt is None:
             known = self.program.prompts
-            self.found.append(unknown("prompt", call.name, known, call.name_span, "R202"))
+            found = unknown("prompt", call.name, known, call.name_span, "R202")
+            if call.name in self.catalog and not found.fix:
+                self.report("R202", f"{call.name!r} is an operator, not a prompt", call.name_span,
+                            f"call it without 'ask': {call.name}(...)")  # fmt: skip
+            elif call.name not in self.program.lost:
+                self.found.append(found)
+                self.asked |= {found.fix.text} if found.fix else set()
             for argument in call.args:
                 self.expr(argument.value, scope)
             return s.broken(call.span), None
@@ -399,14 +423,19 @@ class Checker:
         bound = self.arguments(call, inputs, scope)
         limit: int | None = None
         kinds = dict(inputs)
+        placed = [a for a in call.args if a.name is None]
+        seen = {name: a.span for (name, _), a in zip(inputs, placed, strict=False)}
         for argument in call.args:
             if argument.name is None:
                 continue
             value = self.expr(argument.value, scope)
             where = argument.name_span or argument.span
+            if argument.name in seen:
+                self.found.append(twice("input", argument.name, where, seen[argument.name]))
+            seen.setdefault(argument.name, where)
             if argument.name == "limit" and returns.name == "List":
-                limit = forms.count(self, value, argument.value.span, "limit")
-                kinds.setdefault("limit", NUMBER)
+                limit = forms.count(self, value, argument.value.span, "limit") or 0
+                continue
             if argument.name not in kinds:
                 self.found.append(
                     unknown(f"input of {call.name}", argument.name, kinds, where, "R204")

@@ -7,6 +7,7 @@ from reasoner import ir
 from reasoner.compiler.check import check
 from reasoner.compiler.lower import lower
 from reasoner.compiler.program import Loader, Program, link, with_settings, with_variant
+from reasoner.compiler.prompts import check_prompt
 from reasoner.compiler.simplify import simplify
 from reasoner.errors import Diagnostic, RecipeError, Severity, UsageError, did_you_mean
 from reasoner.op import Catalog
@@ -31,6 +32,9 @@ def check_module(module: ir.Module, load: Loader, catalog: Catalog) -> Checked:
     program, findings = link(module, load)
     if program is not None:
         findings += check(program, catalog)
+    else:  # a library: its prompts are checked where they are written, too
+        for prompt in module.prompts:
+            check_prompt(prompt, findings)
     return Checked(program=program, findings=tuple(sorted(set(findings), key=lambda d: d.order)))
 
 

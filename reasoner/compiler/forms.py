@@ -30,6 +30,8 @@ CALL_SETTINGS = ("temperature", "top_p", "max_tokens", "retries")
 DIALOG_OPTIONS = ("searches", "turns", *CALL_SETTINGS)
 LIMITS = ("calls", "tokens", "usd", "seconds")
 POLICIES = ("fail", "skip", "default", "quorum")
+#: Policies that are written with a value: ``default(v)``.
+VALUED_POLICIES = ("default", "quorum")
 LIMIT_POLICIES = ("return", "fail", "default")
 MATRIX_OPTIONS = ("rows", "columns", "weights")
 MATRIX_PARTS = {
@@ -90,6 +92,12 @@ class Walk(Protocol):
 # ---- asking --------------------------------------------------------------------------------
 
 
+def value_of(block: ir.Block) -> ir.Expr | ir.Block:
+    """Return the expression that is the value of a block, or the block if it has none."""
+    values = [s.value for s in block.body if isinstance(s, ir.Return)]
+    return values[-1] if values else block
+
+
 def ask(walk: Walk, node: ir.Ask, scope: s.Scope) -> s.Value:
     """Check a model call."""
     settings(walk, node.options, CALL_SETTINGS, scope)
@@ -119,7 +127,8 @@ def dialog(walk: Walk, node: ir.Dialog, scope: s.Scope) -> s.Value:
         seen[key] = handler.span
         result = part(walk, handler, dict.fromkeys(handler.params, TEXT), scope)
         if result is not None and not assignable(result.type, EVIDENCE):
-            walk.mismatch("R301", "a handler gives back", result, EVIDENCE, result.span)
+            where = value_of(handler.body).span
+            walk.mismatch("R301", "a handler gives back", result, EVIDENCE, where)
     return s.Value(type=CHAIN, span=node.span)
 
 
@@ -128,9 +137,9 @@ def part(
 ) -> s.Value | None:
     """Check a block that a form runs with variables of its own."""
     inner = s.Scope(outer=scope)
-    for name in node.params:
+    for name, span in zip(node.params, node.param_spans, strict=True):
         kind = params.get(name, UNKNOWN)
-        walk.define(inner, name, s.Value(type=kind, span=node.span), "argument")
+        walk.define(inner, name, s.Value(type=kind, span=span), "argument")
     result = walk.block(node.body, inner)
     walk.unused(inner, node.params, "argument")
     return result
@@ -144,8 +153,10 @@ def each(walk: Walk, node: ir.Each, scope: s.Scope) -> s.Value:
     items, size = over(walk, "'each'", node.items, node.limit, scope)
     inner = s.Scope(outer=scope)
     walk.define(inner, node.var, s.Value(type=items.type.item, span=node.var_span), "variable")
-    body = walk.block(node.body, inner) or s.broken(node.body.span)
-    walk.unused(inner, [node.var], "variable")
+    value = walk.block(node.body, inner)
+    body = value or s.broken(node.body.span)
+    if value is not None:
+        walk.unused(inner, [node.var], "variable")
     on_error(walk, node.on_error, body, scope)
     return s.Value(type=list_of(body.type), span=node.span, size=size)
 
@@ -160,9 +171,8 @@ def over(
         return s.broken(node.span), 0
     size = items.size
     if limit is not None:
-        most = count(walk, walk.expr(limit, scope), limit.span, "limit")
-        size = most if size is None or (most is not None and most < size) else size
-        size = 0 if size is None else size
+        most = count(walk, walk.expr(limit, scope), limit.span, "limit") or 0  # reported: bounded
+        size = most if size is None else min(most, size)
     if size is None and items.type != UNKNOWN:
         made = Related("the list is made here", items.span)
         walk.report(
@@ -190,7 +200,7 @@ def policy(walk: Walk, node: ir.OnError, known: Sequence[str], what: str) -> boo
     if node.policy not in known:
         walk.found.append(unknown(f"{what} policy", node.policy, known, node.span, "R214"))
         return False
-    wants = node.policy in {"default", "quorum"}
+    wants = node.policy in VALUED_POLICIES
     if wants != (node.value is not None):
         how = f"{node.policy}(value)" if wants else node.policy
         walk.report("R214", f"the policy is written '{how}'", node.span)
@@ -206,7 +216,7 @@ def loop(walk: Walk, node: ir.Loop, scope: s.Scope) -> s.Value:
     state = s.Value(type=init.type, span=node.var_span)
     walk.define(inner, node.var, state, "state")
     body = walk.block(node.body, inner) or s.broken(node.body.span)
-    kind = next_state(walk, init, body, node.var)
+    kind = next_state(walk, init, body, node.var, value_of(node.body).span)
     if node.until is not None:
         cond = walk.expr(node.until, inner)
         boolean(walk, cond, node.until.span, "'until'")
@@ -224,13 +234,11 @@ def loop(walk: Walk, node: ir.Loop, scope: s.Scope) -> s.Value:
     return s.Value(type=kind, span=node.span)
 
 
-def next_state(walk: Walk, init: s.Value, body: s.Value, name: str) -> Type:
+def next_state(walk: Walk, init: s.Value, body: s.Value, name: str, where: Span) -> Type:
     """Return the type of a state; what a round gives has to fit where it came from."""
     if not assignable(body.type, init.type):
         first = Related("the state begins here", init.span)
-        walk.mismatch(
-            "R301", f"the block gives the next {name!r},", body, init.type, body.span, first
-        )
+        walk.mismatch("R301", f"the block gives the next {name!r},", body, init.type, where, first)
         return init.type
     return known(init.type, body.type)
 
@@ -249,7 +257,8 @@ def fold(walk: Walk, node: ir.Fold, scope: s.Scope) -> s.Value:
     walk.define(inner, node.state, s.Value(type=init.type, span=node.state_span), "state")
     body = walk.block(node.body, inner) or s.broken(node.body.span)
     walk.unused(inner, [node.var, node.state], "variable")
-    return s.Value(type=next_state(walk, init, body, node.state), span=node.span)
+    where = value_of(node.body).span
+    return s.Value(type=next_state(walk, init, body, node.state, where), span=node.span)
 
 
 # ---- choosing ------------------------------------------------------------------------------
@@ -263,21 +272,24 @@ def if_(walk: Walk, node: ir.If, scope: s.Scope) -> s.Value:
         kind = then.type if then.type.name == "Optional" else Type("Optional", (then.type,))
         return s.Value(type=kind, span=node.span, size=then.size)
     other = walk.block(node.otherwise, scope) or s.broken(node.otherwise.span)
-    return one_of(walk, [then, other], node.span, "the branches of an 'if'")
+    places = [value_of(b).span for b in (node.then, node.otherwise)]
+    return one_of(walk, [then, other], node.span, "the branches of an 'if'", places)
 
 
-def one_of(walk: Walk, values: Sequence[s.Value], span: Span, what: str) -> s.Value:
-    """Return the value of one of several blocks; they have to have one type."""
+def one_of(
+    walk: Walk, values: Sequence[s.Value], span: Span, what: str, places: Sequence[Span]
+) -> s.Value:
+    """Return the value of one of several, at their ``places``; they have to have one type."""
     kind = UNKNOWN
-    for value in values:
+    for value, place in zip(values, places, strict=True):
         joined = value.type if kind == UNKNOWN else join_types(value.type, kind)
         if joined is not None and assignable(value.type, kind) and assignable(kind, value.type):
             joined = known(kind, value.type)
         if joined is None and NOTHING in (value.type, kind):
             joined = Type("Optional", (kind if value.type == NOTHING else value.type,))
         if joined is None:
-            first = Related("the first has another type", values[0].span)
-            walk.mismatch("R301", f"{what} have one type; this is", value, kind, value.span, first)
+            first = Related("the first has another type", places[0])
+            walk.mismatch("R301", f"{what} have one type; this is", value, kind, place, first)
         else:
             kind = joined
     sizes = [v.size for v in values]
@@ -293,7 +305,8 @@ def first(walk: Walk, node: ir.First, scope: s.Scope) -> s.Value:
     values = [walk.block(b, scope) or s.broken(b.span) for b in node.alternatives]
     if node.accept is None:  # none is empty, so only the last alternative can give it
         values = [*map(present, values[:-1]), values[-1]]
-    value = one_of(walk, values, node.span, "the alternatives")
+    places = [value_of(b).span for b in node.alternatives]
+    value = one_of(walk, values, node.span, "the alternatives", places)
     if node.accept is not None and node.var is None:
         walk.report(
             "R314", "'accept' speaks of the value of an alternative, which has no name",
@@ -345,7 +358,8 @@ def matrix(walk: Walk, node: ir.Matrix, scope: s.Scope) -> s.Value:
             )  # fmt: skip
         value = part(walk, parts[name], {**MATRIX_PARTS[name], "shared": shared}, scope)
         if value is not None and not assignable(value.type, TEXT):
-            walk.mismatch("R301", f"{name} gives", value, TEXT, value.span)
+            where = value_of(parts[name].body).span
+            walk.mismatch("R301", f"{name} gives", value, TEXT, where)
     return s.Value(type=TEXT, span=node.span)
 
 
@@ -384,12 +398,13 @@ def frontier(walk: Walk, node: ir.Frontier, scope: s.Scope) -> s.Value:
         value = part(walk, handler, {handler.params[0]: kind}, scope)
         wanted = {"score": NUMBER, "grow": items.type}.get(name, UNKNOWN)
         if value is not None and not assignable(value.type, wanted):
-            walk.mismatch("R301", f"{name} gives", value, wanted, value.span)
+            walk.mismatch("R301", f"{name} gives", value, wanted, value_of(handler.body).span)
         if name == "visit" and value is not None:
             visited = value.type
         if name == "grow" and value is not None and value.size is None and "grown" not in given:
             walk.report(
-                "R309", "what 'grow' gives has no bound, so the run has no price", value.span,
+                "R309", "what 'grow' gives has no bound, so the run has no price",
+                value_of(handler.body).span,
                 "add 'grown: n' to the frontier, or a 'limit:' to the producer",
             )  # fmt: skip
     return s.Value(type=list_of(visited), span=node.span, size=size or None)
@@ -404,20 +419,23 @@ def named_parts(
 ) -> dict[str, ir.Handler]:
     """Return the parts of a form by name; report unknown, repeated and missing ones."""
     found: dict[str, ir.Handler] = {}
+    meant: set[str] = set()
     for handler in given:
         if handler.tool not in known:
-            walk.found.append(unknown("part", handler.tool, known, handler.span, "R217"))
+            wrong = unknown("part", handler.tool, known, handler.span, "R217")
+            walk.found.append(wrong)
+            meant |= {wrong.fix.text} if wrong.fix else set()
         elif handler.tool in found:
             walk.found.append(twice("part", handler.tool, handler.span, found[handler.tool].span))
         else:
             found[handler.tool] = handler
             names = known[handler.tool]
-            for name in handler.params if names is not None else ():
-                if name not in (names or {}):
+            for name, place in zip(handler.params, handler.param_spans, strict=True):
+                if names is not None and name not in names:
                     what = f"value that {handler.tool} can ask for"
-                    walk.found.append(unknown(what, name, names or {}, handler.span, "R217"))
+                    walk.found.append(unknown(what, name, names, place, "R217"))
     for name in needed:
-        if name not in found:
+        if name not in found and name not in meant:
             walk.report("R316", f"the part '{name}(...)' is missing", span)
     return found
 
@@ -431,17 +449,20 @@ def options(
 ) -> dict[str, ir.Argument]:
     """Return the options of a form by name; report unknown, repeated and missing ones."""
     found: dict[str, ir.Argument] = {}
+    meant: set[str] = set()
     for option in given:
         where = option.name_span or option.span
         name = option.name or ""
         if name not in known:
-            walk.found.append(unknown("option", name, known, where, "R216"))
+            wrong = unknown("option", name, known, where, "R216")
+            walk.found.append(wrong)
+            meant |= {wrong.fix.text} if wrong.fix else set()
         elif name in found:
             walk.found.append(twice("option", name, where, found[name].span))
         else:
             found[name] = option
     for name in needed:
-        if name not in found:
+        if name not in found and name not in meant:
             walk.report("R309", f"the bound '{name}' is missing, so the run has no price", span,
                         f"add '{name}'")  # fmt: skip
     return found
@@ -461,8 +482,9 @@ def constants(scope: s.Scope | None) -> dict[str, ir.Literal]:
 def settings(
     walk: Walk, given: Sequence[ir.Argument], known: Sequence[str], scope: s.Scope
 ) -> set[str]:
-    """Check the settings of a model call; return the names that are set."""
+    """Check the settings of a model call; return the names that are set, or meant to be."""
     seen: dict[str, Span] = {}
+    meant: set[str] = set()
     for option in given:
         value = walk.expr(option.value, scope)
         where = option.name_span or option.span
@@ -470,7 +492,9 @@ def settings(
             walk.report("R304", "a setting is written 'name: value'", option.span)
             continue
         if option.name not in known:
-            walk.found.append(unknown("setting", option.name, known, where, "R216"))
+            found = unknown("setting", option.name, known, where, "R216")
+            walk.found.append(found)
+            meant |= {found.fix.text} if found.fix else set()
         elif option.name in seen:
             walk.found.append(twice("setting", option.name, where, seen[option.name]))
         elif option.name in {"searches", "turns", "retries", "max_tokens"}:
@@ -479,17 +503,24 @@ def settings(
         elif not assignable(value.type, NUMBER):
             walk.mismatch("R301", f"{option.name} is", value, NUMBER, option.value.span)
         seen[option.name] = where
-    return set(seen)
+    return meant | set(seen)
 
 
 def limits(walk: Walk, given: Sequence[ir.Argument], scope: s.Scope) -> None:
     """Check the limits of a budget."""
+    seen: dict[str, Span] = {}
     for limit in given:
         value = walk.expr(limit.value, scope)
         where = limit.name_span or limit.span
-        if limit.name not in LIMITS:
-            walk.found.append(unknown("limit", limit.name or "", LIMITS, where, "R215"))
+        if limit.name is None:
+            walk.report("R304", "a limit is written 'name: value'", limit.span)
             continue
+        if limit.name not in LIMITS:
+            walk.found.append(unknown("limit", limit.name, LIMITS, where, "R215"))
+            continue
+        if limit.name in seen:
+            walk.found.append(twice("limit", limit.name, where, seen[limit.name]))
+        seen.setdefault(limit.name, where)
         literal = value.constant.value if value.constant else None
         if value.type != UNKNOWN and not (isinstance(literal, Decimal) and literal > 0):
             walk.report("R311", f"{limit.name} is a number above 0", limit.value.span)

@@ -16,13 +16,15 @@ class Program:
     """One method with the prompts and the other methods that its steps may name.
 
     ``own`` are the names that the recipe defines or imports for itself, with their places:
-    those that nothing needs are worth a warning.
+    those that nothing needs are worth a warning. ``lost`` are the names that a ``use`` should
+    have brought: that it did not is reported already.
     """
 
     method: ir.Method
     prompts: Mapping[str, ir.Prompt]
     helpers: Mapping[str, "Program"] = field(default_factory=dict)
     own: Mapping[str, Span] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
 
 
 def link(module: ir.Module, load: Loader) -> tuple[Program | None, list[Diagnostic]]:
@@ -42,6 +44,7 @@ class _Linker:
 
     load: Loader
     found: list[Diagnostic] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
 
     def module(self, module: ir.Module, above: tuple[str, ...]) -> dict[str, Program]:
         """Return the programs of a module's methods; ``above`` are the files that lead here."""
@@ -63,6 +66,7 @@ class _Linker:
                 prompts=prompts,
                 helpers={**helpers, **programs},
                 own=own if method is module.methods[0] else {},
+                lost=frozenset(self.lost),
             )
         return programs
 
@@ -76,6 +80,7 @@ class _Linker:
     ) -> None:
         """Take the names of one ``use`` in."""
         if use.path in above:
+            self.lost |= {n.name for n in use.names}
             chain = " -> ".join([*above[above.index(use.path) :], use.path])
             self.found.append(
                 Diagnostic(
@@ -86,11 +91,15 @@ class _Linker:
         library = self.load(use)
         if isinstance(library, Diagnostic):
             self.found.append(library)
+            self.lost |= {n.name for n in use.names}
             return
         known = {p.name: p for p in library.prompts}
         methods = self.module(library, (*above, use.path))
         for name in use.names:
             if name.name not in known and name.name not in methods:
+                if name.name in self.lost:
+                    continue
+                self.lost.add(name.name)
                 what = f"prompt or method in {use.path!r}"
                 self.found.append(unknown(what, name.name, [*known, *methods], name.span, "R206"))
             elif self.fresh("name", name.name, name.span, places):
@@ -134,7 +143,13 @@ def with_variant(method: ir.Method, variant: ir.Variant) -> tuple[ir.Method, lis
     found: list[Diagnostic] = []
     params = list(method.params)
     body = list(method.body.body)
+    first: dict[str, Span] = {}
     for change in variant.changes:
+        name = "return" if isinstance(change, ir.Return) else change.name
+        where = change.span if isinstance(change, ir.Return) else change.name_span
+        if name in first:
+            found.append(twice("change of", name, where, first[name]))
+        first.setdefault(name, where)
         match change:
             case ir.Param():
                 index = next((i for i, p in enumerate(params) if p.name == change.name), None)

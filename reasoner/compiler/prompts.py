@@ -1,6 +1,7 @@
 """Prompts and types as written: their signatures, and what can be wrong with them."""
 
 from reasoner import ir
+from reasoner.compiler.program import twice
 from reasoner.errors import Diagnostic, Severity, unknown
 from reasoner.template import Hole, Stray, pieces
 from reasoner.types import GENERIC, SIMPLE, UNKNOWN, Type
@@ -68,14 +69,13 @@ def check_prompt(prompt: ir.Prompt, found: list[Diagnostic]) -> None:
     for index, part in enumerate(prompt.inputs):
         read_type(part.type, found)
         if part.name in names[:index]:
-            found.append(
-                Diagnostic(
-                    code="R207", message=f"the input {part.name!r} is given twice", span=part.span
-                )
-            )
+            first = prompt.inputs[names.index(part.name)].span
+            found.append(twice("input", part.name, part.span, first))
     read_type(prompt.returns, found)
     if prompt.task is not None and prompt.task not in TASKS:
-        found.append(unknown("task", prompt.task, TASKS, prompt.name_span, "R220"))
+        found.append(
+            unknown("task", prompt.task, TASKS, prompt.task_span or prompt.name_span, "R220")
+        )
     used: set[str] = set()
     for piece in pieces(prompt.text.value):
         match piece:

@@ -1,5 +1,6 @@
 """The Lark parser of the language, and its syntax errors in plain words."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
@@ -32,6 +33,34 @@ _WORDS = {
     "EQUAL": "'='",
     "__ANON_0": "'->'",
     "$END": "the end",
+    "VALUE": "a value",
+}
+#: Words that begin or join values: in their place they are never names.
+RESERVED = frozenset(
+    "and ask budget dialog each else false first fold frontier if "
+    "loop matrix none not or param return true variant".split()
+)
+#: Tokens that begin a value, and tokens that go on with one.
+_VALUES = frozenset(
+    {"NAME", "NUMBER", "STRING", "LPAR", "LSQB", "LBRACE", "MINUS"}
+    | {word.upper() for word in RESERVED - {"param", "return", "variant"}}
+)
+_INFIX = frozenset({"AND", "COMPARE", "DOT", "LPAR", "MINUS", "OR", "PLUS", "SLASH", "STAR"})
+_LEADS = re.compile(rf"({'|'.join(sorted(RESERVED))})\b")
+_WORD_BEFORE = re.compile(rf"\b({'|'.join(sorted(RESERVED))})\s*$")
+_DASHED = re.compile(r"\w-\w+\s*$")
+_QUIET = re.compile(r'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\]|\\.)*"|#[^\n]*', re.DOTALL)
+_QUOTES = 'texts are written in double quotes: "..."'
+_HINTS = {
+    "'": _QUOTES,
+    "\u201c": _QUOTES,
+    "\u2018": _QUOTES,
+    "<-": "a binding is written 'name = value'",
+    ":=": "a binding is written 'name = value'",
+    "=": "an option is written 'name: value', a binding 'name = value'",
+    ":": "a binding is written 'name = value', an option inside '(' and ')' 'name: value'",
+    ";": "nothing stands between two steps",
+    "//": "a comment starts with '#'",
 }
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
@@ -64,7 +93,7 @@ def parse(text: str, start: str, source: Source, offsets: Sequence[int]) -> Tree
 
 def _refuse_excess(text: str, source: Source, offsets: Sequence[int]) -> None:
     depth = 0
-    for index, char in enumerate(text):
+    for index, char in enumerate(_bare(text)):
         depth += (char in "([{") - (char in ")]}")
         if depth > MAX_DEPTH:
             where = Span(source, offsets[index], offsets[index] + 1)
@@ -82,12 +111,17 @@ def _refuse_excess(text: str, source: Source, offsets: Sequence[int]) -> None:
 
 def _fail(error: Any, text: str, source: Source, offsets: Sequence[int]) -> NoReturn:
     at = min(error.pos_in_stream or 0, len(text))
+    last = len(text)
     expected: set[str] = set()
     match error:
         case UnexpectedToken():
             token = error.token
             at = len(text) if token.type == "$END" else (token.start_pos or 0)
             width = max(1, len(token))
+            if (
+                token.type == "$END"
+            ):  # it borrows the place of the last token: what is there ends it
+                last = max(0, (token.end_pos or 1) - 1)
             found = "the text ends" if token.type == "$END" else f"found {str(token)!r}"
             expected = set(error.accepts or error.expected)
         case UnexpectedCharacters():
@@ -97,12 +131,21 @@ def _fail(error: Any, text: str, source: Source, offsets: Sequence[int]) -> NoRe
         case _:
             width, found = 1, "the text ends"
     end = offsets[-1] + 1 if offsets else 0
-    begin = offsets[at] if at < len(offsets) else end
+    begin = offsets[min(at, last, len(offsets) - 1)] if offsets else 0
     span = Span(source, begin, min(begin + width, max(end, begin)))
     related = []
     if (opened := _left_open(text[:at])) is not None:
         place = offsets[opened]
         related = [Related(f"{text[opened]!r} opened here", Span(source, place, place + 1))]
+    if (word := _reserved(error, text, at)) is not None:
+        first, after = word
+        whole = Span(source, offsets[first], offsets[after - 1] + 1)
+        message = f"syntax: {text[first:after]!r} is a word of the language, not a name"
+        raise RecipeError([Diagnostic(code="R101", message=message, span=whole)])
+    if expected >= {"NAME", "NUMBER"}:
+        expected = (expected - _VALUES) | {"VALUE"}
+    if "STAR" in expected:  # a value may go on: what ends it says more
+        expected -= _INFIX
     words = sorted({_WORDS.get(name, f"'{name.lower()}'") for name in expected})
     wanted = f", expected {_either(words)}" if 0 < len(words) <= 8 else ""
     raise RecipeError(
@@ -118,31 +161,42 @@ def _fail(error: Any, text: str, source: Source, offsets: Sequence[int]) -> NoRe
     )
 
 
+def _reserved(error: Any, text: str, at: int) -> tuple[int, int] | None:
+    """Return where a word of the language stands in the place of a name, if that is the mistake."""
+    if found := _LEADS.match(text, at):
+        expected = getattr(error, "accepts", None) or getattr(error, "expected", None) or ()
+        return found.span(1) if "NAME" in expected or not expected else None
+    before = _WORD_BEFORE.search(text[:at])
+    ends = "=:" if before and before[1] == "return" else "=:,)]"
+    return before.span(1) if before and text[at : at + 1] in set(ends) else None
+
+
 def _either(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
+def _bare(text: str) -> str:
+    """Return ``text`` with blanks for its comments and closed quotes; places stay what they are."""
+    return _QUIET.sub(lambda found: " " * len(found.group()), text)
+
+
 def _left_open(text: str) -> int | None:
     stack: list[int] = []
-    quoted = False
-    for index, char in enumerate(text):
-        if char == '"' and text[index - 1 : index] != "\\":
-            quoted = not quoted
-        elif not quoted and char in "([{":
+    for index, char in enumerate(_bare(text)):
+        if char in "([{":
             stack.append(index)
-        elif not quoted and char in _CLOSES and stack and text[stack[-1]] == _CLOSES[char]:
+        elif char in _CLOSES and stack and text[stack[-1]] == _CLOSES[char]:
             stack.pop()
     return stack[-1] if stack else None
 
 
 def _advice(text: str, at: int) -> str:
     rest = text[at:]
-    if rest.startswith("'"):
-        return 'texts are written in double quotes: "..."'
-    if rest.startswith("="):
-        return "an option is written 'name: value', a binding 'name = value'"
-    if rest.startswith(("<-", ":=")):
-        return "a binding is written 'name = value'"
-    if text[:at].count('"') % 2:
+    if rest.startswith("=") and _DASHED.search(text[:at]):
+        return "names are letters, digits and '_'; a '-' between two names is a subtraction"
+    for start, hint in _HINTS.items():
+        if rest.startswith(start):
+            return hint
+    if '"' in _bare(text[: at + 1]):
         return "a text in quotes is not closed"
     return ""

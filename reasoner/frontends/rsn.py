@@ -1,18 +1,20 @@
 """The text notation: trees of the parser to nodes of the recipe."""
 
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any, cast
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn, cast
 
 from lark import Tree
 from lark.lexer import Token
 
 from reasoner import ir
 from reasoner.errors import Diagnostic, RecipeError
-from reasoner.frontends.grammar import MAX_CHARS, parse
+from reasoner.frontends.grammar import MAX_CHARS, MAX_DEPTH, parse
 from reasoner.frontends.text import unquote
 from reasoner.source import Source, Span
 
+#: Numbers beyond ten to this power are no settings.
+MAX_EXPONENT = 30
 _Parts = list[Tree[Token] | Token]
 
 
@@ -28,7 +30,12 @@ def parse_module(source: Source) -> ir.Module:
         message = f"the recipe has more than {MAX_CHARS:,} characters"
         raise RecipeError([Diagnostic(code="R103", message=message, span=Span(source, 0, 0))])
     offsets = range(len(source.text))
-    return Builder(source, offsets).module(parse(source.text, "module", source, offsets))
+    module = Builder(source, offsets).module(parse(source.text, "module", source, offsets))
+    if not (module.uses or module.prompts or module.methods):
+        message = "the recipe is empty"
+        last = len(source.text.rstrip())
+        raise RecipeError([Diagnostic(code="R104", message=message, span=Span(source, 0, last))])
+    return module
 
 
 class Builder:
@@ -36,6 +43,7 @@ class Builder:
 
     def __init__(self, source: Source, offsets: Sequence[int]) -> None:
         self.source, self.offsets = source, offsets
+        self.depth = 0
 
     # ---- places --------------------------------------------------------------------------
 
@@ -85,6 +93,7 @@ class Builder:
             inputs=self.inputs(cast("Tree[Token]", inputs)),
             returns=self.type(cast("Tree[Token]", returns)),
             task=str(task[0]) if task else None,
+            task_span=self.span(task[0]) if task else None,
             text=_stripped(self.text(text)),
             span=self.span(tree),
         )
@@ -170,6 +179,22 @@ class Builder:
 
     def expr(self, tree: Any) -> ir.Expr:
         """Return an expression."""
+        self.depth += 1
+        try:
+            if self.depth > MAX_DEPTH:
+                message = f"expressions are nested more than {MAX_DEPTH} deep"
+                self.fail("R102", message, tree, "bind the inner parts to names")
+            return self.any_expr(tree)
+        finally:
+            self.depth -= 1
+
+    def fail(self, code: str, message: str, part: Tree[Token] | Token, hint: str = "") -> NoReturn:
+        """Report what the grammar lets through but no recipe can mean."""
+        found = Diagnostic(code=code, message=message, span=self.span(part), hint=hint)
+        raise RecipeError([found])
+
+    def any_expr(self, tree: Any) -> ir.Expr:
+        """Return an expression of any form."""
         span = self.span(tree)
         match tree.data:
             case "literal":
@@ -227,7 +252,7 @@ class Builder:
             case "STRING":
                 value = self.text(token).value
             case "NUMBER":
-                value = Decimal(str(token))
+                value = self.number(token)
             case "NONE":
                 value = None
             case _:
@@ -248,6 +273,16 @@ class Builder:
             args=self.arguments(arguments),
             span=self.span(tree),
         )
+
+    def number(self, token: Token) -> Decimal:
+        """Return an exact number of a size that a recipe can mean."""
+        try:
+            number = Decimal(str(token))
+        except InvalidOperation:
+            number = Decimal("Infinity")
+        if not number.is_finite() or (number and abs(number.adjusted()) > MAX_EXPONENT):
+            self.fail("R106", "this number is too large or too small", token)
+        return number
 
     def arguments(self, tree: Any) -> tuple[ir.Argument, ...]:
         """Return ``(a, name: b)``."""
@@ -334,9 +369,13 @@ class Builder:
     def handler(self, tree: Any) -> ir.Handler:
         """Return ``on tool(a, b) { ... }`` or ``part(a) { ... }``."""
         signature, block = tree.children
-        tool, params = self.signature(signature)
+        tool, params, spans = self.signature(signature)
         return ir.Handler(
-            tool=tool, params=params, body=self.block(block), span=self.span(signature)
+            tool=tool,
+            params=params,
+            param_spans=spans,
+            body=self.block(block),
+            span=self.span(signature),
         )
 
     def binary(self, tree: Any) -> ir.Expr:
@@ -443,10 +482,10 @@ class Builder:
             span=self.span(tree),
         )
 
-    def signature(self, tree: Any) -> tuple[str, tuple[str, ...]]:
+    def signature(self, tree: Any) -> tuple[str, tuple[str, ...], tuple[Span, ...]]:
         """Return the parts of ``tool(a, b)``."""
         tool, *params = tree.children
-        return str(tool), tuple(map(str, params))
+        return str(tool), tuple(map(str, params)), tuple(map(self.span, params))
 
 
 def _is_text(statement: ir.Statement) -> bool:

@@ -1,11 +1,20 @@
 """Strings of the two notations to `ir.Text`: values with the offset of every character."""
 
+import re
 from collections.abc import Sequence
 
 from reasoner import ir
+from reasoner.errors import Diagnostic, RecipeError
 from reasoner.source import Span
 
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "/": "/", "{": "{{", "}": "}}"}
+
+
+_UNICODE = re.compile(
+    r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}", re.ASCII
+)
+_ESCAPE = re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)", re.DOTALL)
+_JOINED = re.compile(r"\\\r?\n[ \t]*")  # a backslash at the end of a line joins it to the next
 
 
 def unquote(raw: str, offsets: Sequence[int], span: Span) -> ir.Text:
@@ -21,8 +30,11 @@ def unquote(raw: str, offsets: Sequence[int], span: Span) -> ir.Text:
     while index < stop:
         if raw[index] != "\\":
             text, width = raw[index], 1
-        elif raw[index + 1] == "u" and _is_hex(raw[index + 2 : index + 6]):
-            text, width = chr(int(raw[index + 2 : index + 6], 16)), 6
+        elif found := _UNICODE.match(raw, index):
+            width = len(found.group())
+            text = _decoded(
+                found.group(), Span(span.source, offsets[index], offsets[index] + width)
+            )
         else:
             text, width = _ESCAPES.get(raw[index + 1], raw[index : index + 2]), 2
         chars.extend(text)
@@ -36,8 +48,17 @@ def unquote(raw: str, offsets: Sequence[int], span: Span) -> ir.Text:
     )
 
 
-def _is_hex(digits: str) -> bool:
-    return len(digits) == 4 and all(c in "0123456789abcdefABCDEF" for c in digits)
+def _decoded(escapes: str, span: Span) -> str:
+    r"""Return the character of ``\uXXXX``, or of two of them that make one character."""
+    units = bytes.fromhex(escapes.replace("\\u", ""))
+    try:
+        return units.decode("utf-16-be")
+    except UnicodeDecodeError:
+        message = f"{escapes} is half a character"
+        hint = "a character beyond \\uffff is written as it is, or as a pair"
+        raise RecipeError(
+            [Diagnostic(code="R105", message=message, span=span, hint=hint)]
+        ) from None
 
 
 def dedent(value: str, offsets: Sequence[int], span: Span) -> ir.Text:
@@ -66,23 +87,33 @@ def dedent(value: str, offsets: Sequence[int], span: Span) -> ir.Text:
 def align(value: str, source: str, start: int, end: int) -> tuple[int, ...]:
     """Return where each character of a YAML scalar's ``value`` stands in ``source``.
 
-    Folding, indentation and quotes make the value differ from the text; characters are matched
-    from left to right, blanks with the nearest blank. The result never leaves ``[start, end)``.
+    Folding, indentation and quotes make the value differ from the text: blanks that the value
+    does not have are passed over, an escape stands where its backslash stands. The result never
+    leaves ``[start, end)``.
     """
     if source[start:end] == value:
         return tuple(range(start, end))
-    offsets: list[int] = []
+    quote = source[start] if source[start] in "\"'|>" else ""
     at = start
+    if quote in {"|", ">"}:
+        at = max(start, source.find("\n", start, end))
+    elif quote:
+        at = start + 1
+    offsets: list[int] = []
     for char in value:
-        probe = at
-        if char.isspace():
-            while probe < end and not source[probe].isspace():
-                probe += 1
-        else:
-            while probe < end and source[probe] != char:
-                probe += 1
-        if probe >= end:
-            probe = min(at, end - 1)
-        offsets.append(probe)
-        at = min(probe + 1, end - 1)
+        while at < end - 1:
+            if quote == '"' and (joined := _JOINED.match(source, at, end)):
+                at = joined.end()
+            elif source[at].isspace() and not char.isspace():
+                at += 1
+            else:
+                break
+        at = min(at, end - 1)
+        offsets.append(at)
+        if quote == '"' and (escape := _ESCAPE.match(source, at, end)):
+            at = escape.end()
+        elif quote == "'" and source.startswith("''", at, end):
+            at += 2
+        elif source[at].isspace() or not char.isspace():
+            at += 1
     return tuple(offsets)

@@ -16,7 +16,7 @@ from reasoner.source import Source, Span
 
 MAX_CHARS = 1_000_000
 MAX_DEPTH = 60
-MAX_NODES = 100_000
+MAX_NODES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,18 @@ def load(source: Source) -> YamlNode | None:
         at = min(mark.index if mark else 0, max(0, len(source.text) - 1))
         message = f"this is not YAML: {error.problem or error.context}"
         tab = "\t" in source.text[source.text.rfind("\n", 0, at) + 1 : at + 1]
-        hint = "YAML is indented with blanks, not with tabs" if tab else ""
+        hint = "YAML is indented with blanks, not with tabs" if tab else _advice(message)
         _fail("R110", message, Span(source, at, at + 1), hint)
     except yaml.YAMLError as error:
         _fail("R110", f"this is not YAML: {error}".split("\n")[0], Span(source, 0, 0))
+
+
+def _advice(message: str) -> str:
+    if "mapping values are not allowed" in message:
+        return "put an expression with ': ' in quotes, or write 'name=value' in it"
+    if "expected ',' or" in message:
+        return "put what has brackets, commas or ': ' of its own in quotes"
+    return ""
 
 
 def _build(source: Source, loader: type) -> YamlNode | None:
@@ -101,7 +109,7 @@ def _build(source: Source, loader: type) -> YamlNode | None:
                 _fail("R112", "anchors and aliases are not allowed", span, "write the value again")
             case yaml.ScalarEvent():
                 _refuse_extras(event, span)
-                node = Scalar(event.value, event.style is not None, span)
+                node = Scalar(event.value, bool(event.style), span)  # '' or None if plain
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 _refuse_extras(event, span)
                 stack.append(_Open(event, []))
@@ -152,7 +160,8 @@ def _refuse_extras(event: Any, span: Span) -> None:
     if event.anchor is not None:
         _fail("R112", "anchors and aliases are not allowed", span, "write the value again")
     if event.tag is not None:
-        _fail("R115", f"the tag {event.tag!r} is not allowed", span, "leave it out")
+        tag = span.text.split()[0] if span.text.split() else event.tag
+        _fail("R115", f"the tag {tag!r} is not allowed", span, "leave it out")
 
 
 def _span(source: Source, event: Any) -> Span:
@@ -161,6 +170,9 @@ def _span(source: Source, event: Any) -> Span:
     if isinstance(event, yaml.ScalarEvent):
         text = source.text[start:stop]
         stop = start + len(text.rstrip())
+        if not text.strip():  # nothing was written: the place is that of the ':' or '-' before it
+            stop = max(1, len(source.text[:start].rstrip()))
+            start = stop - 1
     return Span(source, start, max(start, stop))
 
 
@@ -190,7 +202,7 @@ def _plain_scalar(value: str) -> object:
         return value == "true"
     if value[0] in "+-.0123456789":
         try:
-            number = Decimal(value)
+            number = Decimal("" if "_" in value else value)
         except InvalidOperation:
             return value
         if number.is_finite():

@@ -9,18 +9,19 @@ from typing import Any, NoReturn
 from reasoner import ir
 from reasoner.errors import Diagnostic, RecipeError, unknown
 from reasoner.frontends import yaml_nodes as y
-from reasoner.frontends.grammar import parse
+from reasoner.frontends.grammar import RESERVED, parse
 from reasoner.frontends.rsn import Builder
 from reasoner.frontends.text import align, dedent
 from reasoner.source import Source, Span
 
-_FILE_KEYS = (
+#: The keys of each kind of mapping; the JSON Schema of the notation is made from them too.
+FILE_KEYS = (
     "method", "doc", "use", "inputs", "returns", "params", "budget", "steps", "variants", "prompts",
     "methods",
 )  # fmt: skip
-_PROMPT_KEYS = ("inputs", "returns", "task", "text")
-_METHOD_KEYS = ("doc", "inputs", "returns", "params", "budget", "steps")
-_FORM_KEYS: dict[str, tuple[str, ...]] = {
+PROMPT_KEYS = ("inputs", "returns", "task", "text")
+METHOD_KEYS = ("doc", "inputs", "returns", "params", "budget", "steps")
+FORM_KEYS: dict[str, tuple[str, ...]] = {
     "each": ("each", "limit", "up_to", "on_error", "do"),
     "dialog": ("dialog", "on"),
     "budget": ("budget", "do"),
@@ -54,11 +55,12 @@ class _Reader:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.found: list[Diagnostic] = []
 
     # ---- the file ------------------------------------------------------------------------
 
     def module(self, root: y.YamlNode) -> ir.Module:
-        top = self.mapping(root, "a recipe", _FILE_KEYS)
+        top = self.mapping(root, "a recipe", FILE_KEYS)
         uses = tuple(self.use(k, v) for k, v in self.pairs(top.get("use")))
         prompts = tuple(self.prompt(k, v) for k, v in self.pairs(top.get("prompts")))
         methods = (self.method(top),) if top.get("method") is not None else ()
@@ -69,6 +71,9 @@ class _Reader:
         for key, _ in top.pairs:
             if not methods and key.value not in {"prompts", "use", "doc", "methods"}:
                 self.fail("R120", f"{key.value!r} needs a 'method: name' in this file", key.span)
+        if self.found:  # what YAML cut in two is wrong in two places of one line: the first tells
+            lines = {(d.span.line, d.code): d for d in reversed(self.found)}
+            raise RecipeError([*lines.values()])
         return ir.Module(uses=uses, prompts=prompts, methods=(*methods, *helpers), span=top.span)
 
     def use(self, path: y.Scalar, names: y.YamlNode) -> ir.Use:
@@ -82,7 +87,7 @@ class _Reader:
         )
 
     def prompt(self, name: y.Scalar, node: y.YamlNode) -> ir.Prompt:
-        body = self.mapping(node, "a prompt", _PROMPT_KEYS)
+        body = self.mapping(node, "a prompt", PROMPT_KEYS)
         text = self.scalar(self.need(body, "text", name.span), "the text of a prompt")
         task = body.get("task")
         return ir.Prompt(
@@ -91,6 +96,7 @@ class _Reader:
             inputs=self.inputs(body.get("inputs")),
             returns=self.type(self.need(body, "returns", name.span)),
             task=None if task is None else self.word(task, "a task").value,
+            task_span=None if task is None else task.span,
             text=self.text(text),
             span=name.span.to(node.span),
         )
@@ -102,7 +108,7 @@ class _Reader:
 
     def helper(self, name: y.Scalar, node: y.YamlNode) -> ir.Method:
         return self.described(
-            self.word(name, "a name"), self.mapping(node, "a method", _METHOD_KEYS), ()
+            self.word(name, "a name"), self.mapping(node, "a method", METHOD_KEYS), ()
         )
 
     def described(
@@ -160,13 +166,19 @@ class _Reader:
 
     def block(self, node: y.YamlNode) -> ir.Block:
         items = node.items if isinstance(node, y.Sequence) else (node,)
-        return ir.Block(body=tuple(self.statement(i) for i in items), span=node.span)
+        body = []
+        for item in items:
+            try:
+                body.append(self.statement(item))
+            except RecipeError as error:  # the steps after it are read, to report all at once
+                self.found += error.diagnostics
+        return ir.Block(body=tuple(body), span=node.span)
 
     def statement(self, node: y.YamlNode) -> ir.Statement:
         match node:
             case y.Scalar():
                 return ir.Return(value=self.expr(node), span=node.span)
-            case y.Mapping(pairs=pairs) if any(k.value in _FORM_KEYS for k, _ in pairs):
+            case y.Mapping(pairs=pairs) if any(k.value in FORM_KEYS for k, _ in pairs):
                 return ir.Return(value=self.form(node), span=node.span)
             case y.Mapping(pairs=((key, value),)):
                 if key.value == "return":
@@ -195,9 +207,9 @@ class _Reader:
 
     def form(self, node: y.Mapping) -> ir.Expr:
         keys = [k for k, _ in node.pairs]
-        form = next((k.value for k in keys if k.value in _FORM_KEYS), None)
+        form = next((k.value for k in keys if k.value in FORM_KEYS), None)
         if form is not None and form not in {"dialog", "matrix", "frontier"}:
-            self.mapping(node, f"the form {form!r}", _FORM_KEYS[form])
+            self.mapping(node, f"the form {form!r}", FORM_KEYS[form])
         match form:
             case "each":
                 return self.each(node)
@@ -226,7 +238,7 @@ class _Reader:
                 )
             case _:
                 where = keys[0].span if keys else node.span
-                found = unknown("form", keys[0].value if keys else "", _FORM_KEYS, where, "R123")
+                found = unknown("form", keys[0].value if keys else "", FORM_KEYS, where, "R123")
                 raise RecipeError([found])
 
     def headed(
@@ -331,7 +343,7 @@ class _Reader:
         head = self.scalar(self.need(node, "dialog", node.span), "'prompt(a) by role'")
         tree, build = self.leaf(head, "call_by")
         call, role, role_span, settings = build.call_by(tree)
-        own = _FORM_KEYS["dialog"]
+        own = FORM_KEYS["dialog"]
         options = [self.option(k, v) for k, v in node.pairs if k.value not in own]
         handlers = [self.handler(k, v) for k, v in self.pairs(node.get("on"))]
         return ir.Dialog(
@@ -345,8 +357,10 @@ class _Reader:
 
     def handler(self, key: y.Scalar, body: y.YamlNode) -> ir.Handler:
         tree, build = self.leaf(key, "signature")
-        tool, params = build.signature(tree)
-        return ir.Handler(tool=tool, params=params, body=self.block(body), span=key.span)
+        tool, params, spans = build.signature(tree)
+        return ir.Handler(
+            tool=tool, params=params, param_spans=spans, body=self.block(body), span=key.span
+        )
 
     # ---- leaves --------------------------------------------------------------------------
 
@@ -404,6 +418,8 @@ class _Reader:
         if not scalar.value.isascii() or not scalar.value.isidentifier():
             self.fail("R126", f"{scalar.value!r} is not {what}", node.span,
                       "names are letters, digits and '_', and do not start with a digit")  # fmt: skip
+        if scalar.value in RESERVED:
+            self.fail("R126", f"{scalar.value!r} is a word of the language, not a name", node.span)
         return scalar
 
     def need(self, node: y.Mapping, key: str, where: Span) -> y.YamlNode:

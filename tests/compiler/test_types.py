@@ -18,9 +18,6 @@ from reasoner.types import (
     unify,
 )
 
-#: Holds once the patch of the report is in.
-wanted = pytest.mark.xfail(strict=True, reason="not so yet")
-
 T, U = Type("T"), Type("U")
 NAMES = st.sampled_from(["a", "b", "c"])
 
@@ -163,7 +160,6 @@ def test_a_join_with_the_unknown_tells_what_is_known(kind):
     assert join_types(UNKNOWN, kind) == kind
 
 
-@wanted
 @given(KNOWN)
 def test_a_join_tells_what_is_known_from_either_side(kind):
     assert join_types(kind, UNKNOWN) == kind

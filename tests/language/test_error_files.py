@@ -2,7 +2,6 @@
 
 ``# E: CODE:COLUMN message => suggestion`` expects an error on its line (``W`` a warning), and a
 suggestion of that name. ``E+1`` stands for the line below, and so on; ``|`` separates findings.
-Files in ``wanted`` say what the checker does not say yet: move them up when it does.
 """
 
 import re
@@ -91,12 +90,6 @@ def files(folder):
 
 @pytest.mark.parametrize("path", files(HERE), ids=lambda p: p.name)
 def test_wrong_recipes_get_exactly_the_findings_they_name(path):
-    check_file(path)
-
-
-@pytest.mark.xfail(strict=True, raises=(AssertionError, KeyError), reason="not said yet")
-@pytest.mark.parametrize("path", files(HERE / "wanted"), ids=lambda p: p.name)
-def test_wanted_findings(path):
     check_file(path)
 
 
