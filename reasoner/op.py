@@ -151,6 +151,7 @@ class Option:
     default: object
     required: bool
     choices: tuple[str, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +238,16 @@ def spec_of(fn: Callable[..., Any]) -> OpSpec | None:
         choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
         required = param.default is inspect.Parameter.empty
         default = None if required else param.default
+        whole = hints[name] is int or hints[name] == (int | None)
         options.append(
-            Option(name=name, type=kind, default=default, required=required, choices=choices)
+            Option(
+                name=name,
+                type=kind,
+                default=default,
+                required=required,
+                choices=choices,
+                whole=whole,
+            )
         )
     return OpSpec(
         name=fn.__name__,

@@ -37,7 +37,7 @@ def read_source(path: Path) -> Source:
         raise UsageError(f"{path}: {error.strerror}") from None
     if "\0" in text:
         raise UsageError(f"{path}: not a text file")
-    return Source(str(path), text)
+    return Source(str(path), text.replace("\r\n", "\n"))
 
 
 def parse(source: Source) -> ir.Module:
@@ -100,10 +100,10 @@ def library_loader(recipe: Path) -> Any:
     def load(use: ir.Use) -> ir.Module | Diagnostic:
         pure = PurePosixPath(use.path)
         if not pure.parts:
-            return Diagnostic(code="R205", message="a 'use' names a file", span=use.path_span)
+            return Diagnostic(code="R223", message="a 'use' names a file", span=use.path_span)
         if pure.is_absolute() or ".." in pure.parts or "\\" in use.path or not pure.parts:
             return Diagnostic(
-                code="R205",
+                code="R223",
                 message="a used file lies below the recipe's folder: no '..', no absolute path",
                 span=use.path_span,
             )
@@ -115,7 +115,7 @@ def library_loader(recipe: Path) -> Any:
                 if file.suffix in NOTATIONS and file.is_file():
                     if not file.resolve().is_relative_to(folder.resolve()):
                         message = "the file lies outside the recipe's folder (a link leads there)"
-                        return Diagnostic(code="R205", message=message, span=use.path_span)
+                        return Diagnostic(code="R223", message=message, span=use.path_span)
                     return _library(file, use)
         near = sorted(
             {
@@ -126,7 +126,7 @@ def library_loader(recipe: Path) -> Any:
             }
         )
         return Diagnostic(
-            code="R205",
+            code="R223",
             message=f"no file {use.path!r} (.rsn or .yaml)",
             span=use.path_span,
             hint=did_you_mean(use.path, near),
@@ -141,9 +141,9 @@ def _library(file: Path, use: ir.Use) -> ir.Module | Diagnostic:
     except RecipeError as error:
         first = error.diagnostics[0]
         message = f"{use.path!r} cannot be read: {first.message} ({first.span.place})"
-        return Diagnostic(code="R205", message=message, span=use.path_span)
+        return Diagnostic(code="R223", message=message, span=use.path_span)
     except UsageError as error:
-        return Diagnostic(code="R205", message=str(error), span=use.path_span)
+        return Diagnostic(code="R223", message=str(error), span=use.path_span)
 
 
 def check(recipe: str | Path, catalog: Catalog | None = None) -> Checked:

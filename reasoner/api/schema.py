@@ -11,6 +11,7 @@ from typing import Any
 from reasoner.catalog import builtin as builtin_operators
 from reasoner.compiler import forms
 from reasoner.compiler.prompts import TASKS
+from reasoner.frontends.grammar import RESERVED
 from reasoner.frontends.yaml_recipe import FILE_KEYS, FORM_KEYS, METHOD_KEYS, PROMPT_KEYS
 from reasoner.op import Catalog
 from reasoner.types import GENERIC, SIMPLE
@@ -116,7 +117,11 @@ def recipe_schema_text() -> str:
 def _definitions(catalog: Catalog) -> Schema:
     operators = "\n".join(spec.signature for spec in catalog.values())
     return {
-        "name": {"type": "string", "pattern": f"^{_NAME}$"},
+        "name": {
+            "type": "string",
+            "pattern": f"^{_NAME}$",
+            "not": {"enum": sorted(RESERVED)},
+        },
         "anything": {},
         "text": {"type": [*_SCALAR, "null"]},
         "type": _type(),
@@ -215,7 +220,7 @@ def _parts() -> Schema:
 
 def _steps() -> Schema:
     """Return the schemas of blocks and their steps."""
-    taken = [*FORM_KEYS, "return"]
+    taken = sorted({*FORM_KEYS, *RESERVED, "return"})
     bind = {
         "type": "object",
         "minProperties": 1,

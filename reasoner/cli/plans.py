@@ -140,7 +140,9 @@ def _cost_json(total: "Cost", lines: Sequence["Line"]) -> dict[str, Any]:
 
 def _cost_table(total: "Cost", lines: Sequence["Line"]) -> list[str]:
     """Return a table whose columns are as wide as what stands in them."""
-    rows = [("at most", "times", "calls", "searches", "embeddings", "calls are")]
+    rows: list[tuple[str, ...]] = [
+        ("at most", "times", "calls", "searches", "embeddings", "calls are")
+    ]
     path: list[str] = []
     for x in lines:
         path[x.depth :] = [x.step]

@@ -4,7 +4,7 @@ One walk over the method gives all findings at once. An expression whose mistake
 has the type `UNKNOWN`, which fits everywhere, so that one mistake gives one finding.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import assert_never
 
@@ -35,11 +35,12 @@ def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
     """Return every finding about a program and each of its variants."""
     found: list[Diagnostic] = []
     sizes: dict[int, int | None] = {}
+    asked: set[str] = set()
     for part in reversed(list(programs(program))):
         checker = Checker(part, catalog, sizes)
         checker.method(part.method)
-        checker.unused_definitions()
         found += checker.found
+        asked |= checker.asked
     names: dict[str, Span] = {}
     for variant in program.method.variants:
         if variant.name in names:
@@ -50,7 +51,23 @@ def check(program: Program, catalog: Catalog) -> list[Diagnostic]:
         again = Checker(program, catalog, sizes)
         again.method(changed)
         found += [d for d in again.found if d.severity is Severity.ERROR]
+        asked |= again.asked
+    found += unused_definitions(program, asked)
     return list(dict.fromkeys(found))
+
+
+def unused_definitions(program: Program, asked: Collection[str]) -> list[Diagnostic]:
+    """Warn of prompts and methods that the recipe names and nothing asks or calls."""
+    return [
+        Diagnostic(
+            code="R411",
+            message=f"the {'prompt' if name in program.prompts else 'method'} {name!r} is never used",
+            span=span,
+            severity=Severity.WARNING,
+        )
+        for name, span in program.own.items()
+        if name not in asked
+    ]
 
 
 class Checker:
@@ -122,15 +139,6 @@ class Checker:
                             "give it a name of its own", first)  # fmt: skip
         scope.names[name] = value
         scope.used.discard(name)
-
-    def unused_definitions(self) -> None:
-        """Warn of prompts and methods that the recipe names and nothing asks or calls."""
-        for name, span in self.program.own.items():
-            if name not in self.asked:
-                kind = "prompt" if name in self.program.prompts else "method"
-                self.report(
-                    "R411", f"the {kind} {name!r} is never used", span, severity=Severity.WARNING
-                )
 
     def unused(self, scope: s.Scope, names: Iterable[str], kind: str) -> None:
         """Warn of names that nothing refers to."""
@@ -223,7 +231,7 @@ class Checker:
             self.report("R212", f"{node.name!r} is used before it is bound", node.span, "",
                         Related("bound here", below))  # fmt: skip
         else:
-            found = unknown("name", node.name, scope.visible(), node.span, "R203")
+            found = unknown("value", node.name, scope.visible(), node.span, "R203")
             if node.name in self.catalog and not found.fix:
                 self.report("R203", f"{node.name!r} is an operator, not a value", node.span,
                             f"call it: {node.name}(...)")  # fmt: skip
@@ -375,6 +383,8 @@ class Checker:
                     option.type,
                     argument.value.span,
                 )
+            elif option.whole and value.constant is not None:
+                forms.count(self, value, argument.value.span, option.name, low=0)
             elif option.choices and value.constant is not None:
                 self.choice(str(value.constant.value), option.choices, argument.value.span)
             if argument.name == spec.bounded_by:

@@ -56,9 +56,13 @@ class _Linker:
         for prompt in module.prompts:
             if self.fresh("prompt", prompt.name, prompt.name_span, places):
                 prompts[prompt.name] = prompt
-        own = dict(places)
         for method in module.methods:
             self.fresh("method", method.name, method.name_span, places)
+        own = (
+            {n: span for n, span in places.items() if n != module.methods[0].name}
+            if module.methods
+            else {}
+        )
         programs: dict[str, Program] = {}
         for method in reversed(module.methods):  # a method sees those below it
             programs[method.name] = Program(

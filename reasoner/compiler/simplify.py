@@ -66,7 +66,9 @@ def hoist_invariant(plan: p.Plan) -> tuple[p.Plan, list[str]]:
     def hoist(block: p.Block) -> p.Block:
         steps: list[p.Step] = []
         for step in block.steps:
-            if isinstance(step, p.EachStep) and step.bound > 1:
+            # A failure outside the block would not be the item's: it may move only where it is
+            # everyone's anyway.
+            if isinstance(step, p.EachStep) and step.bound > 1 and step.on_error == "fail":
                 outside, inner = _split(step.inner)
                 steps += outside
                 notes.extend(f"{s.id} before {step.id}" for s in outside)

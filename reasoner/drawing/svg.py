@@ -37,9 +37,9 @@ def svg(plan: p.Plan) -> str:
     title = f"{top.title}, plan {plan.hash[:16]}"
     width = max(body.size.width, _wide(title)) + 2 * _GAP
     height = body.size.height + _LINE + 3 * _GAP
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{_FONT}" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" font-size="12">',
         f"<title>{escape(title)}</title>",
         _HEAD,
         '<rect width="100%" height="100%" fill="#ffffff"/>',

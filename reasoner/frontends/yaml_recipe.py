@@ -328,7 +328,10 @@ class _Reader:
         head = self.scalar(self.need(node, "each", node.span), "'x in xs'")
         tree, build = self.leaf(head, "each_head")
         name, items = tree.children
-        limit = node.get("limit") or node.get("up_to")
+        limit, up_to = node.get("limit"), node.get("up_to")
+        if limit is not None and up_to is not None:
+            self.fail("R125", "'limit' and 'up_to' say the same: give one of them", up_to.span)
+        limit = limit or up_to
         return ir.Each(
             var=str(name),
             var_span=build.span(name),

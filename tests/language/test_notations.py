@@ -253,7 +253,7 @@ def test_scalars_are_expressions_of_the_language(tmp_path, written, value):
     file = tmp_path / "m.yaml"
     file.write_text(
         f"method: m\ninputs: {{question: Text}}\nreturns: Evidence\nparams: {{k: {written}}}\n"
-        "steps:\n  - return: neighbors(link(question, tau=k), per_relation=k)\n"
+        "steps:\n  - return: neighbors(link(question, tau=k))\n"
     )
     checked = api.check(file)
     if isinstance(value, str):
