@@ -31,7 +31,8 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Requests are made by the thousand: they are not frozen only because that triples their cost.
+@dataclass(slots=True, kw_only=True)
 class View:
     """The typed content of a request.
 
@@ -65,7 +66,7 @@ class View:
     must_answer: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Request:
     """One model call.
 

@@ -8,6 +8,7 @@ from reasoner.api.models import Models, connect, pinned_embedder, read_models, r
 from reasoner.api.recipes import (
     NOTATIONS,
     check,
+    check_source,
     compile_explained,
     compile_recipe,
     find_recipe,
@@ -33,6 +34,7 @@ __all__ = [
     "cache_folder",
     "check",
     "check_inputs",
+    "check_source",
     "compile_explained",
     "compile_recipe",
     "connect",

@@ -148,13 +148,22 @@ def _library(file: Path, use: ir.Use) -> ir.Module | Diagnostic:
 
 def check(recipe: str | Path, catalog: Catalog | None = None) -> Checked:
     """Read and check a recipe; findings are in the result, syntax errors included."""
-    path = find_recipe(str(recipe))
-    source = read_source(path)
+    return check_source(read_source(find_recipe(str(recipe))), catalog)[1]
+
+
+def check_source(
+    source: Source, catalog: Catalog | None = None
+) -> tuple[ir.Module | None, Checked]:
+    """Check a text that need not be saved; its name says its notation, and where it lies.
+
+    The tree is None if the text does not parse.
+    """
     try:
         module = parse(source)
     except RecipeError as error:
-        return Checked(program=None, findings=error.diagnostics)
-    return check_module(module, library_loader(path), catalog or builtin_operators())
+        return None, Checked(program=None, findings=error.diagnostics)
+    load = library_loader(Path(source.name))
+    return module, check_module(module, load, catalog or builtin_operators())
 
 
 def compile_recipe(

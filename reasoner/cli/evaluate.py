@@ -10,6 +10,7 @@ from typing import Any
 
 from reasoner import api
 from reasoner.cli.arguments import add_recipe, add_run, pairs
+from reasoner.cli.memory import settle
 from reasoner.cli.runs import settings_of
 from reasoner.errors import UsageError
 
@@ -44,6 +45,7 @@ def _eval(args: argparse.Namespace) -> int:
     plan = api.compile_recipe(args.recipe, variant=args.variant, settings=pairs(args.set, "--set"))
     rows = read_questions(Path(args.questions), tuple(n for n, _ in plan.inputs))[: args.limit]
     settings = replace(settings_of(args), runs=None)
+    settle()
     started = time.monotonic()
     count = 0
 

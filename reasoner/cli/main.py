@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from reasoner.cli import evaluate, graphs, language, plans, runs
+from reasoner.cli import editor, evaluate, graphs, language, plans, runs
 from reasoner.cli.arguments import Parser
 from reasoner.errors import GraphError, ReasonerError, RecipeError, UsageError
 
@@ -74,6 +74,7 @@ def _parser() -> Parser:
     runs.add(commands)
     language.add(commands)
     plans.add(commands)
+    editor.add(commands)
     graphs.add(commands)
     evaluate.add(commands)
     return parser

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reasoner import api
 from reasoner.cli.arguments import add_recipe, add_run, limits, model_choice, pairs, positive
+from reasoner.cli.memory import settle
 from reasoner.errors import UsageError, did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def _run(args: argparse.Namespace) -> int:
         inputs["question"] = args.question
     api.check_inputs(compiled, inputs)
     settings = replace(settings_of(args), runs=Path(args.runs))
+    settle()
     with Progress(quiet=args.quiet or args.json) as progress:
         outcome = asyncio.run(api.run_plan(compiled, inputs, settings, listener=progress.listener))
     record = outcome.record

@@ -175,9 +175,10 @@ def over(
         size = most if size is None else min(most, size)
     if size is None and items.type != UNKNOWN:
         made = Related("the list is made here", items.span)
+        how = "write 'up to n'" if what == "'each'" else "cut it: each x in xs up to n { x }"
         walk.report(
             "R309", f"this {what} has no bound, so the run has no price", node.span,
-            "write 'up to n', or give its producer a 'limit:'", made,
+            f"{how}, or give its producer a 'limit:'", made,
         )  # fmt: skip
     return items, size
 
@@ -393,9 +394,8 @@ def frontier(walk: Walk, node: ir.Frontier, scope: s.Scope) -> s.Value:
         handler = parts[name]
         if len(handler.params) != 1:
             walk.report("R304", f"{name} takes one name, not {len(handler.params)}", handler.span)
-            continue
         kind = list_of(visited) if name == "grow" else items.type.item
-        value = part(walk, handler, {handler.params[0]: kind}, scope)
+        value = part(walk, handler, dict.fromkeys(handler.params, kind), scope)
         wanted = {"score": NUMBER, "grow": items.type}.get(name, UNKNOWN)
         if value is not None and not assignable(value.type, wanted):
             walk.mismatch("R301", f"{name} gives", value, wanted, value_of(handler.body).span)
@@ -453,7 +453,11 @@ def options(
     for option in given:
         where = option.name_span or option.span
         name = option.name or ""
-        if name not in known:
+        if name in {*MATRIX_PARTS, *FRONTIER_PARTS}:
+            walk.report(
+                "R216", f"the part {name!r} is written '{name}(...)', with its names", where
+            )
+        elif name not in known:
             wrong = unknown("option", name, known, where, "R216")
             walk.found.append(wrong)
             meant |= {wrong.fix.text} if wrong.fix else set()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 GAP_X, GAP_Y = 28.0, 44.0
 _SWEEPS = 6
@@ -32,7 +33,7 @@ def arrange(sizes: Mapping[str, Size], arrows: Iterable[tuple[str, str]]) -> Lay
     layer = _layers(sizes, edges)
     rows, chains = _rows(sizes, edges, layer)
     widths = {k: s.width for k, s in sizes.items()}
-    links = [pair for chain in chains.values() for pair in zip(chain, chain[1:], strict=False)]
+    links = [pair for chain in chains.values() for pair in pairwise(chain)]
     above, below = _neighbors(links)
     rows = _ordered(rows, above, below)
     center = _centers(rows, widths, above, below)
@@ -132,7 +133,7 @@ def _spread(
     Neighbours that would overlap form a cluster around the mean of their wishes.
     """
     offsets = [0.0]
-    for one, two in zip(row, row[1:], strict=False):
+    for one, two in pairwise(row):
         gap = GAP_X if one in widths and two in widths else GAP_X / 2
         offsets.append(offsets[-1] + (widths.get(one, 0) + widths.get(two, 0)) / 2 + gap)
     clusters: list[tuple[float, int]] = []

@@ -13,19 +13,24 @@ import asyncio
 import hashlib
 import json
 import os
+import threading
+import time
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Self
 
 from reasoner.errors import JournalError
 
 VERSION = 1
 _START = "0" * 64
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
     """One finished thing."""
 
@@ -46,51 +51,61 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+#: A flush that takes longer than this is not waited for in the event loop.
+QUICK_S = 0.002
+#: After so long without a line, the next one is taken for a single one.
+IDLE_S = 0.002
+
+_Line = tuple[bytes, "asyncio.Future[None]"]
+
+
 @dataclass(slots=True)
 class Journal:
     """Writes entries to one file; use it as an async context manager.
 
-    A writer task takes all entries that wait, writes them, flushes them to the disk once, and
-    wakes those who wait. If writing fails, everyone who waits, and everyone who comes later,
-    gets the error: no result is used that is not on the disk.
+    Lines that come together are written and flushed to the disk together, and then those who wait
+    are woken. A line that comes alone, on a quick disk, is written in the event loop, which is
+    sooner done than waking another thread; when many come, or the disk is slow, a writer thread
+    takes them, so that a flush holds up nobody who does not wait for it. If writing fails,
+    everyone who waits, and everyone who comes later, gets the error: no result is used that is not
+    on the disk.
     """
 
     path: Path | None
-    _waiting: list[tuple[Entry, asyncio.Future[None]]] = field(default_factory=list)
-    _wake: asyncio.Event = field(default_factory=asyncio.Event)
-    _writer: asyncio.Task[None] | None = None
+    _pending: list[_Line] = field(default_factory=list)
+    _queue: "SimpleQueue[list[_Line] | None]" = field(default_factory=SimpleQueue)
+    _thread: threading.Thread | None = None
+    _flush_s: float = 0.0
+    _last: float = 0.0
     _file: int = -1
     _count: int = 0
     _previous: str = _START
     _failed: JournalError | None = None
-    _closing: bool = False
 
     async def __aenter__(self) -> Self:
-        """Open the file and start writing."""
-        if self.path is not None:
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                flags = (
-                    os.O_WRONLY
-                    | os.O_CREAT
-                    | os.O_APPEND
-                    | (os.O_EXCL if not str(self.path).startswith("/dev/") else 0)
-                )
-                self._file = os.open(self.path, flags, 0o600)
-            except OSError as error:
-                raise JournalError(
-                    f"{self.path}: the journal cannot be written: {error.strerror}; "
-                    "use --runs DIR for another folder"
-                ) from error
-            self._writer = asyncio.get_running_loop().create_task(self._write_all())
+        """Open the file."""
+        if self.path is None:
+            return self
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            # A file that is there already belongs to another run: its chain is not continued.
+            fresh = 0 if self.path.is_char_device() else os.O_EXCL
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh
+            self._file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            raise JournalError(
+                f"{self.path}: the journal cannot be written: {error.strerror}; "
+                "use --runs DIR for another folder"
+            ) from error
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Write what waits, then close."""
-        self._closing = True
-        self._wake.set()
-        if self._writer is not None:
-            await self._writer
+        self._write_pending()
+        if self._thread is not None:
+            self._queue.put(None)
+            await asyncio.to_thread(self._thread.join)
+            self._thread = None
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -101,56 +116,100 @@ class Journal:
         Raises
         ------
         JournalError
-            If the file cannot be written.
+            If the file cannot be written, or the entry is no JSON.
         """
         if self._failed is not None:
             raise self._failed
         if self.path is None:
             return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((entry, done))
-        self._wake.set()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        try:
+            line = self._line(entry)
+        except (TypeError, ValueError) as error:
+            self._failed = self._failure(str(error))
+            raise self._failed from error
+        if not self._pending:
+            loop.call_soon(self._write_pending)
+        self._pending.append((line, done))
         await done
 
-    async def _write_all(self) -> None:
-        while not (self._closing and not self._waiting):
-            await self._wake.wait()
-            self._wake.clear()
-            batch, self._waiting = self._waiting, []
-            if not batch:
-                continue
-            try:
-                lines = b"".join(self._line(entry) for entry, _ in batch)
-                if self._failed is None:
-                    await asyncio.to_thread(self._flush, lines)
-            except Exception as error:  # whatever it is, no one may wait for ever
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                self._failed = JournalError(
-                    f"{self.path}: the journal cannot be written: {reason}; "
-                    "finished calls could not be kept, so the run stops"
-                )
-            for _, done in batch:
-                if done.done():
-                    continue  # whoever waited was cancelled
-                if self._failed is None:
-                    done.set_result(None)
-                else:
-                    done.set_exception(self._failed)
+    def _write_pending(self) -> None:
+        """Write what has come since the last time, here or in the writer thread."""
+        batch, self._pending = self._pending, []
+        if not batch:
+            return
+        alone = time.perf_counter() - self._last > IDLE_S and self._queue.empty()
+        if alone and self._flush_s <= QUICK_S:
+            self._write(batch)
+            self._finish(batch)
+            return
+        self._last = time.perf_counter()
+        if self._thread is None:
+            loop = asyncio.get_running_loop()
+            self._thread = threading.Thread(target=self._serve, args=(loop,), daemon=True)
+            self._thread.start()
+        self._queue.put(batch)
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write until the end is put in the queue; runs in the writer thread."""
+        batch: list[_Line] | None = []
+        while batch is not None:
+            lines: list[_Line] = []
+            batch = self._queue.get()
+            while batch is not None:
+                lines += batch
+                if self._queue.empty():
+                    break
+                batch = self._queue.get()
+            self._write(lines)
+            with suppress(RuntimeError):  # the loop is closed: no one waits any more
+                loop.call_soon_threadsafe(self._finish, lines)
+
+    def _write(self, batch: list[_Line]) -> None:
+        """Put lines on the disk; note how long it took, or why it failed."""
+        if self._failed is not None or not batch:
+            return
+        started = time.perf_counter()
+        try:
+            self._flush(b"".join(line for line, _ in batch))
+        except Exception as error:  # whatever it is, no one may wait for ever
+            reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
+            self._failed = self._failure(reason)
+        self._last = time.perf_counter()
+        self._flush_s = 0.8 * self._flush_s + 0.2 * (self._last - started)
+
+    def _finish(self, batch: list[_Line]) -> None:
+        """Wake those whose lines were written, or tell them that they were not."""
+        for _, done in batch:
+            if done.done():
+                continue  # whoever waited was cancelled
+            if self._failed is None:
+                done.set_result(None)
+            else:
+                done.set_exception(self._failed)
+
+    def _failure(self, reason: str) -> JournalError:
+        return JournalError(
+            f"{self.path}: the journal cannot be written: {reason}; "
+            "finished calls could not be kept, so the run stops"
+        )
 
     def _line(self, entry: Entry) -> bytes:
         body = {
-            "v": VERSION,
-            "n": self._count,
-            "kind": entry.kind,
             "key": entry.key,
-            "parts": dict(entry.parts),
-            "value": dict(entry.value),
+            "kind": entry.kind,
+            "n": self._count,
+            "parts": entry.parts,
             "prev": self._previous,
+            "v": VERSION,
+            "value": entry.value,
         }
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        self._previous = digest(text)
+        text = _ENCODE(body)
+        data = text.encode()
+        self._previous = hashlib.sha256(data).hexdigest()
         self._count += 1
-        return f'{text[:-1]},"crc":{zlib.crc32(text.encode())}}}\n'.encode()
+        return b'%s,"crc":%d}\n' % (data[:-1], zlib.crc32(data))
 
     def _flush(self, data: bytes) -> None:
         view = memoryview(data)

@@ -55,6 +55,7 @@ class Session:
         model = self.models[role]
         prompt = _conversation(request)
         seed = _seed(self.seed, path, prompt)
+        request.seed = seed
         parts = self._parts(model, request, prompt, seed)
         key = key_of(parts)
         if (known := self.finished.get(key)) is not None:
@@ -65,7 +66,7 @@ class Session:
         for attempt in range(TRANSPORT_RETRIES + 1):
             # Another seed for another try: a server may fail for one sample only. The key of the
             # journal stays that of the first.
-            sent = replace(request, seed=seed + attempt)
+            sent = replace(request, seed=seed + attempt) if attempt else request
             async with gate:
                 budget.reserve(closing=closing)
                 started = self.clock.monotonic()
