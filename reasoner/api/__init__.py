@@ -3,6 +3,7 @@
 Every heavy library is reached from inside a function, so that checking and planning load none.
 """
 
+from reasoner.api.fixes import fix_file
 from reasoner.api.graphs import cache_folder, open_context, open_graph, open_linker, read_settings
 from reasoner.api.models import Models, connect, pinned_embedder, read_models, roles
 from reasoner.api.recipes import (
@@ -39,6 +40,7 @@ __all__ = [
     "compile_recipe",
     "connect",
     "find_recipe",
+    "fix_file",
     "library_loader",
     "new_run_id",
     "open_context",

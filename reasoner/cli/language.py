@@ -16,6 +16,7 @@ def add(commands: Any) -> None:
     check = commands.add_parser("check", help="find every mistake of recipes, without running them")
     check.add_argument("recipes", nargs="+", help="recipe files, folders of them, or bundled names")
     check.add_argument("--format", choices=("text", "json"), default="text")
+    check.add_argument("--fix", action="store_true", help="write suggestions into the files first")
     check.set_defaults(run=_check)
     ops = commands.add_parser("ops", help="list the operators, or show one")
     ops.add_argument("name", nargs="?")
@@ -29,6 +30,8 @@ def _check(args: argparse.Namespace) -> int:
     files = [f for name in args.recipes for f in _files(name)]
     findings: list[Diagnostic] = []
     for file in files:
+        for fix in api.fix_file(file) if args.fix else ():
+            print(f"{fix.span.place}: {fix.message}", file=sys.stderr)
         findings += api.check(file).findings
     if args.format == "json":
         print(json.dumps([d.to_json() for d in findings], indent=1, ensure_ascii=False))
