@@ -121,6 +121,11 @@ class ChatModel(Protocol):
         """The most calls at one time."""
         ...
 
+    @property
+    def tasks(self) -> frozenset[str] | None:
+        """The tasks of prompts that it can do; None for a language model, which takes any."""
+        ...
+
     async def complete(self, request: Request, *, timeout_s: float) -> Reply:
         """Return the reply to a request.
 

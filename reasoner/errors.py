@@ -212,6 +212,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close!r}?" if close else ""
 
 
+def known_as(owner: str, kind: str, name: str, known: Iterable[str]) -> str:
+    """Return ``owner has no kind 'name'; did you mean 'x'?`` with what there is.
+
+    Examples
+    --------
+    >>> known_as("m", "role", "readr", ["reader"])
+    "m has no role 'readr'; did you mean 'reader'? it has: reader"
+    """
+    names = list(known)
+    close = did_you_mean(name, names)
+    return f"{owner} has no {kind} {name!r}; {close}{' ' * bool(close)}it has: {', '.join(names) or 'none'}"
+
+
 def unknown(kind: str, name: str, known: Iterable[str], span: Span, code: str) -> Diagnostic:
     """Return the finding that ``name`` is no ``kind``, with the nearest name as its fix."""
     names = sorted(set(known))

@@ -13,11 +13,32 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from reasoner import values
 from reasoner.types import Type, list_of
 
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The range of a number, both ends included; put it in an annotation."""
+
+    low: float
+    high: float
+
+
+#: A number from 0 to 1: a similarity, a strength.
+Share = Annotated[float, Within(0, 1)]
 Direction = Literal["out", "in", "any"]
 Similarity = Literal["cosine", "cosine01"]
 
@@ -152,6 +173,7 @@ class Option:
     required: bool
     choices: tuple[str, ...] = ()
     whole: bool = False
+    within: Within | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +250,7 @@ def spec_of(fn: Callable[..., Any]) -> OpSpec | None:
     if traits is None:
         return None
     hints = get_type_hints(fn)
+    extras = get_type_hints(fn, include_extras=True)
     inputs: list[tuple[str, Type]] = []
     options: list[Option] = []
     for name, param in list(inspect.signature(fn).parameters.items())[1:]:
@@ -247,6 +270,7 @@ def spec_of(fn: Callable[..., Any]) -> OpSpec | None:
                 required=required,
                 choices=choices,
                 whole=whole,
+                within=_range(extras[name]),
             )
         )
     return OpSpec(
@@ -258,6 +282,13 @@ def spec_of(fn: Callable[..., Any]) -> OpSpec | None:
         doc=inspect.getdoc(fn) or "",
         **traits,
     )
+
+
+def _range(hint: object) -> Within | None:
+    """Return the range in an annotation such as `Share` or ``Share | None``."""
+    parts = [hint, *get_args(hint)]
+    found = [m for part in parts for m in getattr(part, "__metadata__", ())]
+    return next((m for m in found if isinstance(m, Within)), None)
 
 
 _PYTHON_TYPES: dict[object, str] = {
@@ -291,7 +322,7 @@ def language_type(hint: object) -> Type:
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         return Type("Text")
-    if origin is python_types.UnionType and python_types.NoneType in args:
+    if origin in {python_types.UnionType, Union} and python_types.NoneType in args:
         (inner,) = (a for a in args if a is not python_types.NoneType)
         return Type("Optional", (language_type(inner),))
     if isinstance(origin, type) and issubclass(origin, Sequence):

@@ -4,6 +4,7 @@ Every heavy library is reached from inside a function, so that checking and plan
 """
 
 from reasoner.api.fixes import fix_file
+from reasoner.api.formatting import convert, format_file, format_text
 from reasoner.api.graphs import cache_folder, open_context, open_graph, open_linker, read_settings
 from reasoner.api.models import Models, connect, pinned_embedder, read_models, roles
 from reasoner.api.recipes import (
@@ -39,8 +40,11 @@ __all__ = [
     "compile_explained",
     "compile_recipe",
     "connect",
+    "convert",
     "find_recipe",
     "fix_file",
+    "format_file",
+    "format_text",
     "library_loader",
     "new_run_id",
     "open_context",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reasoner import plan
 from reasoner.api.graphs import read_settings
-from reasoner.errors import UsageError, did_you_mean
+from reasoner.errors import UsageError, did_you_mean, known_as
 
 if TYPE_CHECKING:
     from reasoner.chat import ChatModel
@@ -70,11 +70,10 @@ def connect(models: Models, compiled: plan.Plan, context: "Context") -> "dict[st
     """
     wanted = roles(compiled)
     for role in models.roles:
-        if role not in wanted and role not in models.optional:
-            raise UsageError(
-                f"{compiled.method} has no role {role!r}; {did_you_mean(role, wanted)} "
-                f"it has: {', '.join(wanted) or 'none'}"
-            )
+        # A file of models may serve several recipes; a role that is nearly one of this is a slip.
+        optional = role in models.optional and not did_you_mean(role, wanted)
+        if role not in wanted and not optional:
+            raise UsageError(known_as(compiled.method, "role", role, wanted))
     chosen = {role: models.roles.get(role, models.default) for role in wanted}
     found: dict[str, ChatModel] = {}
     hosted: dict[str, Mapping[str, Any]] = {}

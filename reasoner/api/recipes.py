@@ -27,9 +27,12 @@ def read_source(path: Path) -> Source:
     try:
         if path.is_dir():
             raise UsageError(f"{path} is a folder, not a recipe file")
-        if path.stat().st_size > MAX_FILE:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is no ordinary file")
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
             raise UsageError(f"{path} has more than {MAX_FILE:,} bytes; this is no recipe")
-        data = path.read_bytes()
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 text (byte {error.start})") from None

@@ -11,7 +11,7 @@ from reasoner.api.graphs import DEFAULT_GRAPH, open_context
 from reasoner.api.models import Models, connect, pinned_embedder
 from reasoner.api.recipes import compile_recipe
 from reasoner.catalog import builtin as builtin_operators
-from reasoner.errors import UsageError, did_you_mean
+from reasoner.errors import UsageError, known_as
 
 if TYPE_CHECKING:
     from reasoner.chat import ChatModel, Clock
@@ -48,9 +48,7 @@ def check_inputs(compiled: plan.Plan, inputs: Mapping[str, str]) -> None:
     wanted = dict(compiled.inputs)
     for name in inputs:
         if name not in wanted:
-            raise UsageError(
-                f"{compiled.method} has no input {name!r}; {did_you_mean(name, wanted)}"
-            )
+            raise UsageError(known_as(compiled.method, "input", name, wanted))
     for name, kind in wanted.items():
         how = "--question TEXT" if name == "question" else f"--input {name}=TEXT"
         if str(kind) != "Text":

@@ -7,6 +7,9 @@ from typing import Any, NoReturn
 
 from reasoner.errors import UsageError, did_you_mean
 
+#: Largest limit that can be given.
+MOST = 10**12
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line that says what to do."""
@@ -65,7 +68,7 @@ def positive(text: str, what: str) -> Decimal:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal(0)
-    if not number.is_finite() or number <= 0:
+    if not number.is_finite() or not 0 < number <= MOST:
         raise UsageError(f"{what} is a number above 0, not {text!r}")
     return number
 
@@ -105,7 +108,11 @@ def limits(args: Any) -> dict[str, Decimal]:
     """Return the limits that were given."""
     names = ("calls", "tokens", "usd", "seconds")
     given = {name: getattr(args, f"max_{name}") for name in names}
-    return {n: positive(v, f"--max-{n}") for n, v in given.items() if v is not None}
+    found = {n: positive(v, f"--max-{n}") for n, v in given.items() if v is not None}
+    for name in ("calls", "tokens"):
+        if name in found and found[name] != int(found[name]):
+            raise UsageError(f"--max-{name} is a whole number, not {found[name]}")
+    return found
 
 
 def model_choice(given: Sequence[str]) -> tuple[str, dict[str, str]]:

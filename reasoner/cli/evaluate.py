@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from reasoner import api
 from reasoner.cli.arguments import add_recipe, add_run, pairs
 from reasoner.cli.memory import settle
 from reasoner.cli.runs import settings_of
+from reasoner.cli.speak import say
 from reasoner.errors import UsageError
 
 
@@ -55,10 +55,7 @@ def _eval(args: argparse.Namespace) -> int:
         if count % 20 == 0 or count == len(rows):
             seconds = time.monotonic() - started
             left = seconds / count * (len(rows) - count)
-            print(
-                f"{count}/{len(rows)} questions, {seconds:.0f} s, {left:.0f} s left",
-                file=sys.stderr,
-            )
+            say(f"{count}/{len(rows)} questions, {seconds:.0f} s, {left:.0f} s left")
 
     results = asyncio.run(
         evaluate(plan, rows, metrics, settings, concurrency=args.concurrency, done=done)

@@ -3,11 +3,11 @@
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from reasoner import api
+from reasoner.cli.speak import say
 from reasoner.errors import UsageError, printable
 from reasoner.values import Evidence, Linked
 
@@ -60,10 +60,9 @@ def _command(parts: Any, name: str, words: str, run: Any) -> Any:
 def _build(args: argparse.Namespace) -> int:
     context = api.open_context(args.kg, args.embedder)
     store = context.graph.store  # type: ignore[attr-defined]
-    print(
+    say(
         f"{store.name}: {len(store.names):,} entities, {store.triples.height:,} triples; "
-        f"embedding names with {context.embedder.id}",
-        file=sys.stderr,
+        f"embedding names with {context.embedder.id}"
     )
     asyncio.run(context.linker.nearest(store.names[0], 1))
     print(json.dumps({"folder": str(store.folder)}) if args.json else f"compiled: {store.folder}")
@@ -101,11 +100,13 @@ def _info(args: argparse.Namespace) -> int:
         inverse = row["inverse"] or "-"
         print(f"{row['name']:<24}{row['triples']:>9,}  {inverse:<22}{printable(row['example'])}")
     for warning in found["warnings"]:
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")
     return 0
 
 
 def _link(args: argparse.Namespace) -> int:
+    if not 0 <= args.tau <= 1:
+        raise UsageError(f"--tau lies between 0 and 1, not {args.tau}")
     context = api.open_context(args.kg, None)
     found = asyncio.run(context.linker.link(args.mentions, tau=args.tau, sim="cosine"))
     if args.json:
@@ -129,7 +130,7 @@ def _entity(context: Any, name: str) -> Linked:
         near = f"; the nearest name is {found.nearest!r}" if found.nearest else ""
         raise UsageError(f"no entity matches {name!r}{near}")
     if found.entity.name != name:
-        print(printable(f"{name} -> {found.entity.name} ({found.method})"), file=sys.stderr)
+        say(printable(f"{name} -> {found.entity.name} ({found.method})"))
     return found  # type: ignore[no-any-return]
 
 
@@ -189,10 +190,10 @@ def _print_evidence(args: argparse.Namespace, context: Any, found: Evidence) -> 
         for triple in found.triples:
             print(printable(f"[T{triple}] {graph.sentence(triple)}"))
     if found.empty:
-        print("nothing found", file=sys.stderr)
+        say("nothing found")
     if found.truncated:
         more = f"{found.truncated} more" if not found.paths else "more paths"
-        print(f"({more} beyond the limit)", file=sys.stderr)
+        say(f"({more} beyond the limit)")
     return 0
 
 
@@ -203,5 +204,5 @@ def _import(args: argparse.Namespace) -> int:
     print(f"{args.out}: {report.kept:,} triples")
     for reason, count in report.dropped.items():
         if count:
-            print(f"left out: {count:,} {reason}", file=sys.stderr)
+            say(f"left out: {count:,} {reason}")
     return 0

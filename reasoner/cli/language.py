@@ -8,6 +8,7 @@ from typing import Any
 
 from reasoner import api
 from reasoner.catalog import builtin
+from reasoner.cli.speak import say
 from reasoner.errors import Diagnostic, Severity, UsageError, did_you_mean
 
 
@@ -31,7 +32,7 @@ def _check(args: argparse.Namespace) -> int:
     findings: list[Diagnostic] = []
     for file in files:
         for fix in api.fix_file(file) if args.fix else ():
-            print(f"{fix.span.place}: {fix.message}", file=sys.stderr)
+            say(f"{fix.span.place}: {fix.message}")
         findings += api.check(file).findings
     if args.format == "json":
         print(json.dumps([d.to_json() for d in findings], indent=1, ensure_ascii=False))
@@ -49,7 +50,11 @@ def _files(name: str) -> list[Path]:
     path = Path(name)
     if not path.is_dir():
         return [api.find_recipe(name)]
-    found = sorted(f for f in path.rglob("*") if f.suffix in api.NOTATIONS and f.is_file())
+    found = sorted(
+        f
+        for f in path.rglob("*")
+        if f.suffix in api.NOTATIONS and f.is_file() and f.name not in {"kg.yaml", "models.yaml"}
+    )
     if not found:
         raise UsageError(f"{name}: the folder holds no {' or '.join(api.NOTATIONS)} file")
     return found

@@ -6,10 +6,13 @@ Exit codes: 0 done, 1 the run failed, 2 wrong usage or recipe, 3 partial answer,
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
-from reasoner.cli import editor, evaluate, graphs, language, plans, runs
+from reasoner.cli import editor, evaluate, formatting, graphs, language, plans, runs
 from reasoner.cli.arguments import Parser
-from reasoner.errors import GraphError, ReasonerError, RecipeError, UsageError
+from reasoner.cli.speak import say
+from reasoner.errors import GraphError, ReasonerError, RecipeError, UsageError, printable
+from reasoner.harmless import encodable
 
 _EPILOG = """\
 first steps:
@@ -23,28 +26,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     _show_log()
     try:
-        parser = _parser()
-        parser.given = sys.argv[1:] if argv is None else argv
-        args = parser.parse_args(argv)
-        if not hasattr(args, "run"):
-            parser.print_help()
-            return 2
-        return int(args.run(args))
+        return _run(sys.argv[1:] if argv is None else argv)
     except RecipeError as error:
-        print(error, file=sys.stderr)
+        say(error)
         return 2
     except (UsageError, GraphError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return 2
     except ReasonerError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return 1
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        say("interrupted")
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        say(f"error: the output cannot be written: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Run a command; errors pass through."""
+    for number, word in enumerate(argv, start=1):
+        if encodable(word) != word:
+            raise UsageError(f"argument {number} is not UTF-8 text: {printable(word)!r}")
+    parser = _parser()
+    parser.given = argv
+    args = parser.parse_args(argv)
+    if not hasattr(args, "run"):
+        parser.print_help()
+        return 2
+    code = int(args.run(args))
+    with suppress(ValueError, AttributeError):  # closed, or never there
+        sys.stdout.flush()
+    return code
 
 
 def _show_log() -> None:
@@ -74,6 +92,7 @@ def _parser() -> Parser:
     runs.add(commands)
     language.add(commands)
     plans.add(commands)
+    formatting.add(commands)
     editor.add(commands)
     graphs.add(commands)
     evaluate.add(commands)

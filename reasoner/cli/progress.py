@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from reasoner.cli.speak import say
 from reasoner.errors import printable
 from reasoner.runtime.trace import Event
 
@@ -96,7 +97,7 @@ class Progress:
         if self._live is not None:
             self._live.update(self._tree())
         elif line is not None and not self._quiet:
-            print(printable(line), file=sys.stderr)
+            say(printable(line))
 
     def _tree(self) -> Any:
         from rich.markup import escape

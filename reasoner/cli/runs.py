@@ -3,13 +3,13 @@
 import argparse
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reasoner import api
 from reasoner.cli.arguments import add_recipe, add_run, limits, model_choice, pairs, positive
 from reasoner.cli.memory import settle
+from reasoner.cli.speak import say
 from reasoner.errors import UsageError, did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ def add(commands: Any) -> None:
 def settings_of(args: argparse.Namespace) -> api.RunSettings:
     """Return the settings that the arguments of a run say."""
     default, roles = model_choice(args.model)
+    if args.api_base is not None:
+        if all(name == "builtin" for name in [default, *roles.values()]):
+            raise UsageError("--api-base needs a model: add --model PROVIDER/NAME")
+        if not args.api_base.startswith(("http://", "https://")) or len(args.api_base) < 10:
+            raise UsageError(
+                f"--api-base is a URL such as http://localhost:8000/v1, not {args.api_base!r}"
+            )
     models = api.Models(default=default, roles=roles, api_base=args.api_base)
     if args.models:
         models = api.read_models(Path(args.models), models)
@@ -63,7 +70,11 @@ def _run(args: argparse.Namespace) -> int:
     compiled = api.compile_recipe(args.recipe, variant=args.variant, settings=params)
     inputs = pairs(args.input, "--input")
     if args.question is not None:
+        if "question" in inputs:
+            raise UsageError("the question is given twice: by --question and by --input")
         inputs["question"] = args.question
+    if not args.runs.strip():
+        raise UsageError("--runs names a folder")
     api.check_inputs(compiled, inputs)
     settings = replace(settings_of(args), runs=Path(args.runs))
     settle()
@@ -76,7 +87,7 @@ def _run(args: argparse.Namespace) -> int:
         _print_result(record)
         where = Path(args.runs) / record.run / "record.json"
         seconds = record.budget.seconds
-        print(f"{progress.tally.summary}, {seconds:.1f} s; record: {where}", file=sys.stderr)
+        say(f"{progress.tally.summary}, {seconds:.1f} s; record: {where}")
     if outcome.error is not None:
         raise outcome.error
     return 3 if record.outcome == "partial" else 0
@@ -84,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _print_result(record: "AuditRecord") -> None:
     for note in record.notes:
-        print(f"note: {printable(note)}", file=sys.stderr)
+        say(f"note: {printable(note)}")
     if record.outcome == "failed":
         return
     if record.outcome == "partial":
@@ -96,7 +107,7 @@ def _print_result(record: "AuditRecord") -> None:
             print(f"  [{row.id}] {printable(row.text)}")
     for notice in record.notices:
         if notice.kind == "rejected_citations":
-            print(f"\nwarning: {printable(notice.path)}: {printable(notice.text)}", file=sys.stderr)
+            say(f"\nwarning: {printable(notice.path)}: {printable(notice.text)}")
 
 
 def _lines(text: str) -> str:

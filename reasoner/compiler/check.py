@@ -9,13 +9,13 @@ from decimal import Decimal
 from typing import assert_never
 
 from reasoner import ir
-from reasoner.compiler import expressions, forms
+from reasoner.compiler import expressions, forms, growing
 from reasoner.compiler import scope as s
 from reasoner.compiler.program import Program, programs, twice, with_variant
 from reasoner.compiler.prompts import check_prompt, read_type, signature
 from reasoner.compiler.words import named
 from reasoner.errors import Diagnostic, Related, Severity, nearest, unknown
-from reasoner.op import Catalog, OpSpec
+from reasoner.op import Catalog, OpSpec, Within
 from reasoner.source import Span
 from reasoner.types import (
     BOOL,
@@ -216,9 +216,9 @@ class Checker:
             case ir.Fold():
                 return forms.fold(self, node, scope)
             case ir.Matrix():
-                return forms.matrix(self, node, scope)
+                return growing.matrix(self, node, scope)
             case ir.Frontier():
-                return forms.frontier(self, node, scope)
+                return growing.frontier(self, node, scope)
             case _:
                 assert_never(node)
 
@@ -385,6 +385,11 @@ class Checker:
                 )
             elif option.whole and value.constant is not None:
                 forms.count(self, value, argument.value.span, option.name, low=0)
+            elif option.within is not None and not _inside(value, option.within):
+                low, high = option.within.low, option.within.high
+                self.report(
+                    "R311", f"{option.name} lies between {low:g} and {high:g}", argument.value.span
+                )
             elif option.choices and value.constant is not None:
                 self.choice(str(value.constant.value), option.choices, argument.value.span)
             if argument.name == spec.bounded_by:
@@ -477,6 +482,12 @@ class Checker:
             notes.append(Related(f"this {value.type} is made here", value.span))
         self.report(code, f"{what} {named(value.type)}, but {named(wanted)} is needed", span,
                     hint, *notes)  # fmt: skip
+
+
+def _inside(value: s.Value, within: Within) -> bool:
+    """Say whether a value lies in a range, as far as it is known before the run."""
+    literal = value.constant.value if value.constant else None
+    return not isinstance(literal, Decimal) or within.low <= literal <= within.high
 
 
 def _default_type(param: ir.Param) -> Type:

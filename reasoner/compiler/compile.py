@@ -9,7 +9,7 @@ from reasoner.compiler.lower import lower
 from reasoner.compiler.program import Loader, Program, link, with_settings, with_variant
 from reasoner.compiler.prompts import check_prompt
 from reasoner.compiler.simplify import simplify
-from reasoner.errors import Diagnostic, RecipeError, Severity, UsageError, did_you_mean
+from reasoner.errors import Diagnostic, RecipeError, Severity, UsageError, known_as
 from reasoner.op import Catalog
 from reasoner.plan import Plan
 
@@ -64,10 +64,7 @@ def compile_program(
     if variant is not None:
         chosen = {v.name: v for v in method.variants}
         if variant not in chosen:
-            raise UsageError(
-                f"{method.name} has no variant {variant!r}; {did_you_mean(variant, chosen)}"
-                f" it has: {', '.join(chosen) or 'none'}"
-            )
+            raise UsageError(known_as(method.name, "variant", variant, chosen))
         method, _ = with_variant(method, chosen[variant])
     if settings:
         method = _with_settings(method, settings)
@@ -83,8 +80,5 @@ def _with_settings(method: ir.Method, settings: Mapping[str, ir.Param]) -> ir.Me
     known = [p.name for p in method.params]
     for name in settings:
         if name not in known:
-            raise UsageError(
-                f"{method.name} has no parameter {name!r}; {did_you_mean(name, known)}"
-                f" it has: {', '.join(known) or 'none'}"
-            )
+            raise UsageError(known_as(method.name, "parameter", name, known))
     return with_settings(method, settings)

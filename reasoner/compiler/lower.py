@@ -216,6 +216,7 @@ class _Lowering:
             limits = self.limits(method.limits, own)
             step = p.BudgetStep(id=id_, limits=limits, inner=inner, place=node.span.place)
             env.steps.append(step)
+            self.note_size(step)
             return p.Ref(id=id_)
         env.steps.extend(block.steps)
         return block.result
@@ -338,6 +339,8 @@ class _Lowering:
                 size = step.bound
             case p.FrontierStep():
                 size = step.best * step.depth
+            case p.BudgetStep():
+                size = self.length(step.inner.body.result)
             case p.IfStep():
                 size = self.most(step.then, step.otherwise)
             case p.FirstStep():

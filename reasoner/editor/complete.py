@@ -160,7 +160,7 @@ class _Writer:
         if re.search(r"(^|\s)#", current):
             return []
         line = w.yaml_line(current)
-        names = w.yaml_names([*above, current], line.indent)
+        names = w.yaml_names(above, line)
         if not line.key and re.fullmatch(r"\s*(- +)*", current):
             return self.keys(above, line, names)
         return self.value(line, names)
@@ -216,11 +216,13 @@ def _around(above: list[str], line: w.Line) -> tuple[list[str], list[str]]:
     """Return the keys of the mapping that a line belongs to, and the keys that lead to it."""
     siblings: list[str] = []
     parents: list[str] = []
-    level, fresh = line.indent, line.item
-    for _, other in w.yaml_above(above, line.indent):
-        if other.indent == line.indent and not parents and not fresh:
+    level = line.indent
+    for above_ in w.yaml_above(above, line):
+        other = above_.line
+        if above_.beside:
+            continue
+        if other.indent == line.indent and not parents and not line.item:
             siblings.append(other.key)
-            fresh = other.item
         elif other.indent < level:
             parents.append(other.key)
             level = other.indent

@@ -175,7 +175,8 @@ class _Features:
     @property
     def encoding(self) -> str:
         """The units in which the editor counts."""
-        return str(getattr(self.server.workspace.position_codec.encoding, "value", "utf-16"))
+        agreed = self.server.workspace.position_codec.encoding
+        return str(getattr(agreed, "value", agreed))
 
     def range(self, span: Span) -> Any:
         """Return a span as the protocol writes it."""

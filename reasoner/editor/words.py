@@ -10,10 +10,13 @@ _WORD = re.compile(
     r"|\d[\w.]*|->|==|!=|<=|>=|\S",
     re.DOTALL,
 )
-_PREFIX = re.compile(r"[A-Za-z_]\w*\Z")
 _YAML_LINE = re.compile(
-    r"(?P<pad>\s*(?:- +)*)(?P<key>[^\s:#\[{\"'-][^:#]*?|\"[^\"]*\"|'[^']*')\s*:(?:\s+(?P<rest>.*)|$)"
+    r"(?P<pad>\s*(?:- +)*)"
+    r"(?:(?P<plain>[^\s:#\[{\"'-][^:#]*):|(?P<quoted>\"[^\"]*\"|'[^']*')\s*:)"
+    r"(?:\s+(?P<rest>.*)|$)"
 )
+#: How many words back the name of a part is looked for.
+_FAR = 60
 _OPENS, _CLOSES = "([{", ")]}"
 
 
@@ -30,8 +33,12 @@ def words(text: str) -> list[str]:
 
 def prefix(text: str) -> str:
     """Return the part of a name that stands at the end of a text."""
-    found = _PREFIX.search(text)
-    return found.group() if found else ""
+    start = len(text)
+    while start and (
+        text[start - 1] == "_" or (text[start - 1].isascii() and text[start - 1].isalnum())
+    ):
+        start -= 1
+    return text[start:].lstrip("0123456789")
 
 
 def is_quiet(text: str) -> bool:
@@ -83,20 +90,36 @@ def place(text: Sequence[str]) -> Place:
 # ---- names in scope ------------------------------------------------------------------------
 
 
+#: Words that go on with a value: none of them begins a new statement.
+_GO_ON = frozenset(
+    "in by up to until on_error on_limit limit accept of else and or not from on".split()
+)
+_FORM_WORDS = frozenset("ask each dialog budget if first loop fold matrix frontier return".split())
+
+
 @dataclass(slots=True)
 class _Names:
-    """Names of open blocks, from outside in."""
+    """Names of open blocks, from outside in, and for each the binding that is being written."""
 
     blocks: list[list[str]] = field(default_factory=lambda: [[]])
+    begun: list[str] = field(default_factory=lambda: [""])
     pending: list[str] = field(default_factory=list)
 
     def open(self) -> None:
         self.blocks.append(self.pending)
+        self.begun.append("")
         self.pending = []
 
     def close(self) -> None:
         if len(self.blocks) > 1:
             self.blocks.pop()
+            self.begun.pop()
+
+    def statement(self, binding: str) -> None:
+        """Begin a statement: the binding before it is known from here on."""
+        if self.begun[-1]:
+            self.blocks[-1].append(self.begun[-1])
+        self.begun[-1] = binding
 
 
 def names_in_scope(text: Sequence[str]) -> list[str]:
@@ -107,6 +130,8 @@ def names_in_scope(text: Sequence[str]) -> list[str]:
     for index, word in enumerate(part):
         after = part[index + 1] if index + 1 < len(part) else ""
         before = part[index - 1] if index else ""
+        if parens == 0 and _begins(before, word):
+            names.statement(word if after == "=" else "")
         if word in "([" or word in ")]":
             parens = max(0, parens + (1 if word in "([" else -1))
         elif word == "{":
@@ -115,13 +140,23 @@ def names_in_scope(text: Sequence[str]) -> list[str]:
             names.close()
         elif not word.isidentifier():
             continue
-        elif _is_variable(before, word, after):
+        elif _is_variable(before, word, after) or (
+            parens == 1 and _is_input(part, index, top=len(names.blocks) == 1)
+        ):
             names.pending.append(word)
-        elif after == "=" and parens == 0:
-            names.blocks[-1].append(word)
-        elif parens == 1 and _is_input(part, index, top=len(names.blocks) == 1):
-            names.pending.append(word)
+    if parens == 0 and part and _begins(part[-1], "x"):
+        names.statement("")
     return [name for block in names.blocks for name in block] + names.pending
+
+
+def _begins(before: str, word: str) -> bool:
+    """Say whether a word behind another one begins a statement."""
+    if not word.isidentifier() or word in _GO_ON:
+        return False
+    if before in {"{", "}", ")", "]", "param"}:
+        return True
+    value = before.isidentifier() or before[:1].isdigit() or before.startswith('"')
+    return value and before not in _GO_ON | _FORM_WORDS
 
 
 def _is_variable(before: str, word: str, after: str) -> bool:
@@ -139,10 +174,10 @@ def _is_input(text: Sequence[str], index: int, *, top: bool) -> bool:
 def _is_signature(text: Sequence[str], index: int) -> bool:
     """Say whether a name stands in ``on tool(a, b)``, or in ``part(a) {``."""
     start = index
-    while start and text[start] != "(":
+    while start and index - start < _FAR and text[start] != "(":
         start -= 1
     end = index
-    while end < len(text) and text[end] not in ")({":
+    while end < len(text) and end - index < _FAR and text[end] not in ")({":
         end += 1
     block = end + 1 < len(text) and text[end] == ")" and text[end + 1] == "{"
     lead = text[start - 2] if start > 1 else ""
@@ -176,28 +211,36 @@ def yaml_line(text: str) -> Line:
         bare = text.lstrip(" -") if text.strip().startswith("-") else text.lstrip()
         return Line(len(text) - len(bare), "- " in text[: len(text) - len(bare)], "", bare)
     pad, rest = found["pad"], found["rest"] or ""
-    return Line(len(pad), "-" in pad, found["key"].strip("\"'"), rest)
+    key = (found["plain"] or found["quoted"]).strip("\"' ")
+    return Line(len(pad), "-" in pad, key, rest)
 
 
-def yaml_above(lines: Sequence[str], indent: int) -> Iterator[tuple[int, Line]]:
-    """Yield the lines that lead to one with this indentation, nearest first, with their numbers.
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A line above another one; ``beside`` says that it begins an item before that one's."""
 
-    First come its siblings and then its parents with theirs: whatever is not deeper than the
-    level that was reached.
-    """
-    level = indent
-    for number in range(len(lines) - 1, -1, -1):
-        line = yaml_line(lines[number])
-        if not lines[number].strip() or lines[number].lstrip().startswith("#"):
+    line: Line
+    beside: bool
+
+
+def yaml_above(lines: Sequence[str], below: Line) -> Iterator[Above]:
+    """Yield the lines that lead to one, nearest first: its mapping, items beside it, parents."""
+    level = below.indent - 2 if below.item else below.indent
+    begun = below.item
+    for raw in reversed(lines):
+        if not raw.strip() or raw.lstrip().startswith("#"):
             continue
-        if line.indent <= level:
-            yield number, line
-            dash = line.indent - 2 if line.item else line.indent
-            level = min(level, dash if line.item else line.indent)
+        line = yaml_line(raw)
+        at = line.indent - 2 if line.item else line.indent
+        if at > level:
+            continue
+        beside = line.item and begun and at == level
+        level, begun = at, line.item
+        yield Above(line, beside)
 
 
-def yaml_names(lines: Sequence[str], indent: int) -> list[str]:
-    """Return the names that are bound where a line with this indentation stands."""
+def yaml_names(lines: Sequence[str], below: Line) -> list[str]:
+    """Return the names that are bound where a line stands."""
     found: list[str] = []
     section = ""
     for raw in lines:
@@ -208,14 +251,14 @@ def yaml_names(lines: Sequence[str], indent: int) -> list[str]:
             section = line.key
         if section in {"inputs", "params"}:
             found += _pairs(line)
-    for _, line in yaml_above(lines, indent):
-        rest = words(line.rest)
-        if line.key in {"each", "fold", "loop", "from", "as"} and rest:
+    for above in yaml_above(lines, below):
+        line, rest = above.line, words(above.line.rest)
+        if above.beside:
+            found += [line.key] if line.key.isidentifier() else []
+        elif line.key in {"each", "fold", "loop", "from", "as"} and rest:
             found.append(rest[0])
         elif "(" in line.key:
             found += words(line.key)[2:-1:2]
-        elif line.item and line.key.isidentifier():
-            found.append(line.key)
     return list(dict.fromkeys(found))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reasoner.errors import UsageError
+from reasoner.harmless import encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ def read_questions(path: Path, inputs: tuple[str, ...]) -> list[Row]:
     UsageError
         With the line that is wrong.
     """
+    if not path.is_file() and path.exists():
+        raise UsageError(f"{path} is no ordinary file")
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
@@ -46,13 +49,17 @@ def read_questions(path: Path, inputs: tuple[str, ...]) -> list[Row]:
 def _row(path: Path, number: int, line: str, inputs: tuple[str, ...]) -> Row:
     try:
         fields = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}:{number}: not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise UsageError(f"{path}:{number}: expected an object with the keys question and gold")
-    missing = [name for name in inputs if not isinstance(fields.get(name), str)]
-    if missing:
-        raise UsageError(f"{path}:{number}: the text {missing[0]!r} is missing")
+    texts = {name: fields.get(name) for name in inputs}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f"{path}:{number}: the text {name!r} is missing")
     gold = fields.get("gold", [])
-    accepted = (gold,) if isinstance(gold, str) else tuple(map(str, gold))
-    return Row(number, {name: fields[name] for name in inputs}, accepted, fields)
+    accepted = tuple(gold) if isinstance(gold, list) else (gold,)
+    if not all(isinstance(g, str) and g.strip() for g in accepted):
+        raise UsageError(f"{path}:{number}: 'gold' is a text, or a list of texts")
+    given = {name: encodable(str(text)) for name, text in texts.items()}
+    return Row(number, given, tuple(map(str, accepted)), fields)

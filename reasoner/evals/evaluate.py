@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from reasoner import api
-from reasoner.errors import UsageError
+from reasoner.errors import ReasonerError, UsageError
 from reasoner.evals.dataset import Row
 from reasoner.evals.metrics import mean, metric, wilson
 from reasoner.plan import Plan
@@ -61,9 +61,12 @@ async def evaluate(
         if done is not None:
             done(result)
 
-    async with asyncio.TaskGroup() as group:
-        for index, row in enumerate(rows):
-            group.create_task(work(index, row))
+    try:
+        async with asyncio.TaskGroup() as group:
+            for index, row in enumerate(rows):
+                group.create_task(work(index, row))
+    except* ReasonerError as failures:
+        raise failures.exceptions[0] from None
     return [r for r in results if r is not None]
 
 

@@ -64,11 +64,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line, or several, of a list of siblings; ``tail`` is what may follow its group."""
+    """One line, or several, of a list; ``tail`` is what may follow its group.
+
+    ``blank`` leaves an empty line above it; a ``remark`` is a comment, which is like no other row.
+    """
 
     doc: "Doc"
     tail: "Doc" = ""
     blank: bool = False
+    remark: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +216,7 @@ class _Page:
 
     def lines(self, doc: Doc) -> list[str]:
         """Write a document and return its lines."""
-        stack = [_Task(0, False, doc)]
+        stack = [_Task(0, flat=False, doc=doc)]
         while stack:
             self.write(stack.pop(), stack)
         self.align()
@@ -281,12 +285,15 @@ class _Page:
     def siblings(self, rows: Sequence[Row], indent: int) -> list[_Task]:
         """Return what is to be written for rows that look alike."""
         room = self.width - indent
-        alike = all(not forced(row.doc) and len(flat(row.doc)) <= room for row in rows)
+        alike = all(
+            row.remark or (not forced(row.doc) and len(flat(row.doc)) <= room) for row in rows
+        )
         tasks: list[_Task] = []
         for number, row in enumerate(rows):
             if number:
-                tasks.append(_Task(indent, False, Hard(row.blank)))
-            tasks += [_Task(indent, alike, row.doc), _Task(indent, False, row.tail)]
+                tasks.append(_Task(indent, flat=False, doc=Hard(row.blank)))
+            doc = row.doc if alike else _opened(row.doc)
+            tasks += [_Task(indent, alike, doc), _Task(indent, flat=False, doc=row.tail)]
         return tasks
 
     def aligned(self, kind: str, left: Doc, right: Doc, task: _Task, stack: list[_Task]) -> None:
@@ -336,6 +343,17 @@ def _runs(marks: Sequence[_Mark]) -> list[list[_Mark]]:
     return runs
 
 
+def _opened(doc: Doc) -> Doc:
+    """Return a row with its group broken."""
+    match doc:
+        case Group(doc=inner):
+            return Group(inner, broken=True)
+        case Aligned(kind=kind, left=left, right=right):
+            return Aligned(kind, left, _opened(right))
+        case _:
+            return doc
+
+
 def _up_to_break(doc: Doc) -> tuple[int, bool]:
     """Return the width of a document up to its first line break, and whether it has one."""
     match doc:
@@ -343,10 +361,8 @@ def _up_to_break(doc: Doc) -> tuple[int, bool]:
             return len(doc), False
         case Line() | Hard() | Trailing():
             return 0, True
-        case Nest(doc=inner):
+        case Nest(doc=inner) | Group(doc=inner):  # a group that follows may be broken as well
             return _up_to_break(inner)
-        case Group(doc=inner, broken=broken):
-            return _up_to_break(inner) if broken else (len(flat(inner)), False)
         case IfBroken(text=text):
             return len(text), False
         case Aligned(left=left, right=right):

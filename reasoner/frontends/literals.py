@@ -14,6 +14,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SHORT = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 #: Controls and line ends: what no editor shows and no YAML file holds.
 _UNSEEN = {"Cc", "Zl", "Zp", "Cs"}
+_NO_CHARACTERS = "\ufeff\ufffe\uffff"
 #: A backslash before one of these, or at the end of a text, means something else.
 _ESCAPING = frozenset('nt"\\/{}u\n\r')
 
@@ -78,7 +79,9 @@ def _escaped(value: str) -> str:
     chars = []
     for at, char in enumerate(value):
         if char == "\\":
-            chars.append("\\\\" if value[at + 1 : at + 2] in _ESCAPING else "\\")
+            after = value[at + 1 : at + 2]
+            alone = after and after not in _ESCAPING and _visible(after) == after
+            chars.append("\\" if alone else "\\\\")
         else:
             chars.append(char if char in "\n\t" else _visible(char))
     text = "".join(chars)
@@ -86,7 +89,8 @@ def _escaped(value: str) -> str:
 
 
 def _visible(char: str) -> str:
-    return f"\\u{ord(char):04x}" if unicodedata.category(char) in _UNSEEN else char
+    unseen = unicodedata.category(char) in _UNSEEN or char in _NO_CHARACTERS
+    return f"\\u{ord(char):04x}" if unseen else char
 
 
 def _says(written: str, value: str, node: ir.Literal) -> bool:

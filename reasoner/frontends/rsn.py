@@ -10,7 +10,7 @@ from lark.lexer import Token
 from reasoner import ir
 from reasoner.errors import Diagnostic, RecipeError
 from reasoner.frontends.grammar import MAX_CHARS, MAX_DEPTH, parse
-from reasoner.frontends.text import unquote
+from reasoner.frontends.text import stripped, unquote
 from reasoner.source import Source, Span
 
 #: Numbers beyond ten to this power are no settings.
@@ -94,7 +94,7 @@ class Builder:
             returns=self.type(cast("Tree[Token]", returns)),
             task=str(task[0]) if task else None,
             task_span=self.span(task[0]) if task else None,
-            text=_stripped(self.text(text)),
+            text=stripped(self.text(text)),
             span=self.span(tree),
         )
 
@@ -106,7 +106,7 @@ class Builder:
         doc = ""
         if len(body) > 1 and _is_text(body[0]):
             first = cast("ir.Return", body.pop(0))
-            doc = str(cast("ir.Literal", first.value).value)
+            doc = str(cast("ir.Literal", first.value).value).strip()
         span = self.span(tree)
         limits = [a for t in trees if t.data == "limits" for a in self.arguments(t.children[0])]
         return ir.Method(
@@ -168,7 +168,7 @@ class Builder:
         """Return a binding or a returned value."""
         (inner,) = tree.children
         if inner.data != "bind":
-            return ir.Return(value=self.expr(inner.children[0]), span=self.span(inner))
+            return ir.Return(value=self.expr(inner.children[-1]), span=self.span(inner))
         name, value = inner.children
         return ir.Bind(
             name=str(name),
@@ -395,7 +395,8 @@ class Builder:
         if tree.data == "not_":
             return ir.Unary(sign="not", value=value, span=span)
         if isinstance(value, ir.Literal) and isinstance(value.value, Decimal):
-            return ir.Literal(value=-value.value, span=span)
+            number = value.value.copy_negate() if value.value else value.value  # exact, and no -0
+            return ir.Literal(value=number, span=span)
         return ir.Unary(sign="-", value=value, span=span)
 
     def if_(self, tree: Any) -> ir.If:
@@ -494,9 +495,3 @@ def _is_text(statement: ir.Statement) -> bool:
             return True
         case _:
             return False
-
-
-def _stripped(text: ir.Text) -> ir.Text:
-    start = len(text.value) - len(text.value.lstrip())
-    end = len(text.value.rstrip())
-    return ir.Text(value=text.value[start:end], offsets=text.offsets[start:end], span=text.span)

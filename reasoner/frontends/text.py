@@ -78,10 +78,14 @@ def dedent(value: str, offsets: Sequence[int], span: Span) -> ir.Text:
         if number < len(lines) - 1:
             chars.append("\n")
             at.append(offsets[position - 1])
-    text = "".join(chars)
-    start = len(text) - len(text.lstrip())
-    end = len(text.rstrip())
-    return ir.Text(value=text[start:end], offsets=tuple(at[start:end]), span=span)
+    return stripped(ir.Text(value="".join(chars), offsets=tuple(at), span=span))
+
+
+def stripped(text: ir.Text) -> ir.Text:
+    """Return a text without blanks and empty lines at both ends."""
+    start = len(text.value) - len(text.value.lstrip())
+    end = len(text.value.rstrip())
+    return ir.Text(value=text.value[start:end], offsets=text.offsets[start:end], span=text.span)
 
 
 def align(value: str, source: str, start: int, end: int) -> tuple[int, ...]:

@@ -4,13 +4,17 @@ A comment belongs to the statement, definition, parameter, input or handler that
 or behind; one inside an expression goes before its statement; one at the end of a block stays there.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from reasoner import ir
 from reasoner.frontends.comments import Comment
 from reasoner.source import Source, Span
+
+_CLOSING = re.compile(r"(?:\s|,|#[^\n]*)*\)")
 
 #: A node, and which of its parts is meant.
 Key = tuple[int, str]
@@ -120,11 +124,11 @@ class _Notation:
     def members(self, method: ir.Method) -> Iterator[Anchor]:
         """Yield parameters, limits, steps and variants."""
         if method.limits:
-            yield Anchor(
-                key(method, "limits"),
-                min(a.span.start for a in method.limits),
-                max(a.span.end for a in method.limits),
-            )
+            start = min(a.span.start for a in method.limits)
+            word = max(0, self.source.text.rfind("budget", 0, start))
+            end = max(a.span.end for a in method.limits)
+            closing = _CLOSING.match(self.source.text, end)
+            yield Anchor(key(method, "limits"), word, closing.end() if closing else end)
         for node in (*method.params, *method.body.body, *method.variants):
             yield Anchor(key(node), node.span.start, node.span.end)
 
@@ -180,13 +184,16 @@ class YamlNotation(_Notation):
         whole = Span(self.source, -1, len(self.source.text) + 1)
         anchors: list[Anchor] = []
         inner: list[Region] = []
-        for node in (*module.uses, *module.prompts):
-            anchors.append(Anchor(key(node), node.span.start, node.span.end))
+        for use in module.uses:
+            anchors.append(Anchor(key(use), self.word("use", use.span.start), use.span.end))
+        for prompt in module.prompts:
+            anchors.append(Anchor(key(prompt), prompt.span.start, prompt.span.end))
         for method in module.methods:
             main = method.span == module.span
             start = method.name_span.start
             if main:
-                anchors.append(Anchor(key(method), start, method.name_span.end))
+                word = self.word("method", start)
+                anchors.append(Anchor(key(method), word, method.name_span.end))
                 anchors += self.members(method)
             else:
                 anchors.append(Anchor(key(method), start, method.span.end))
@@ -195,10 +202,11 @@ class YamlNotation(_Notation):
                 inner += self.steps(node)
             for variant in method.variants:
                 changes = [Anchor(key(c), c.span.start, c.span.end) for c in variant.changes]
-                inner += self.region(variant, tuple(changes))
+                inner += self.region(variant, tuple(changes), dashed=True)
                 for change in variant.changes:
                     inner += self.steps(change)
-        for definition in (*module.prompts, *module.methods):
+        definitions: tuple[ir.Prompt | ir.Method, ...] = (*module.prompts, *module.methods)
+        for definition in definitions:
             places = [
                 Anchor(key(i), i.span.start, max(i.span.end, i.type.span.end))
                 for i in definition.inputs
@@ -208,22 +216,33 @@ class YamlNotation(_Notation):
         yield from inner
 
     def block(self, block: ir.Block, anchors: tuple[Anchor, ...]) -> Iterator[Region]:
-        """Yield the region of a block."""
-        yield from self.region(block, anchors)
+        """Yield the region of a block, which is a list unless it is one value."""
+        dashed = any(block.span.start < anchor.start for anchor in anchors[:1])
+        yield from self.region(block, anchors, dashed=dashed)
 
     def braces(self, node: ir.Node, start: int, anchors: tuple[Anchor, ...]) -> Iterator[Region]:
         """Yield the region of the parts of a form; its head is no part of it."""
         del start
-        yield from self.region(node, anchors)
+        yield from self.region(node, anchors, dashed=isinstance(node, ir.First))
+
+    def word(self, word: str, start: int) -> int:
+        """Return where the line of ``start`` begins with a key, or ``start``."""
+        begin = self.source.text.rfind("\n", 0, start) + 1
+        return begin if self.source.text.startswith(f"{word}:", begin) else start
 
     def region(
-        self, node: ir.Node, anchors: tuple[Anchor, ...], part: str = ""
+        self, node: ir.Node, anchors: tuple[Anchor, ...], part: str = "", *, dashed: bool = False
     ) -> Iterator[Region]:
-        """Yield the region from the first anchor to the last comment that is indented like it."""
+        """Yield the region from the first anchor to the last comment that is indented like it.
+
+        What is ``dashed`` is indented like the dash before it.
+        """
         if not anchors:
             return
         start = min(a.start for a in anchors)
-        column = self.source.column_of(start)
+        before = self.source.text[:start].rstrip(" ")
+        dash = len(before) - 1 if dashed and before.endswith("-") else start
+        column = self.source.column_of(dash)
         end = max(a.end for a in anchors)
         text = self.source.text
         at = text.find("\n", end)
@@ -251,14 +270,17 @@ class YamlNotation(_Notation):
 
 def _head_end(node: ir.Dialog | ir.Matrix | ir.Frontier) -> int:
     """Return where the head of a form ends, before its parts."""
+    ends = [node.span.start, *(a.span.end for a in node.options)]
     match node:
         case ir.Dialog():
-            head = max(node.call.span.end, node.role_span.end)
-        case ir.Matrix():
-            head = node.span.start
+            ends += [node.call.span.end, node.role_span.end]
         case ir.Frontier():
-            head = node.items.span.end
-    return max([head, *(a.span.end for a in node.options)])
+            ends.append(node.items.span.end)
+        case ir.Matrix():
+            pass
+        case _:
+            assert_never(node)
+    return max(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,18 +337,26 @@ def _by_lines(source: Source, regions: Sequence[Region], comment: Comment) -> _T
         if ended:
             last = max(a.end for a in ended)
             same = [a for a in ended if a.end == last]
-            whole = [a for a in same if source.line_of(a.start) == line]
-            chosen = min(whole, key=_outermost) if whole else max(same, key=_outermost)
-            return _Target("after", chosen.key)
+            whole = [a for a in same if source.line_of(a.start) == line and _leads(source, a)]
+            started = [a for a in same if source.line_of(a.start) < line]
+            if whole or started:
+                chosen = min(whole, key=_outermost) if whole else max(started, key=_outermost)
+                return _Target("after", chosen.key)
         return _in_region(_innermost(regions, at), at)
     region = _innermost(regions, at)
     if region.anchors and at > max(a.end for a in region.anchors):
         return _Target("closing", region.key)
     following = _next_line(source, line)
-    starting = [a for a in anchors if source.line_of(a.start) == following]
+    starting = [a for a in anchors if source.line_of(a.start) == following and _leads(source, a)]
     if starting:
         return _Target("before", min(starting, key=_outermost).key)
     return _in_region(region, at)
+
+
+def _leads(source: Source, anchor: Anchor) -> bool:
+    """Say whether an anchor is the first thing on its line, but for the dashes of lists."""
+    text = source.text
+    return not text[text.rfind("\n", 0, anchor.start) + 1 : anchor.start].strip(" -\"'")
 
 
 def _outermost(anchor: Anchor) -> tuple[int, int]:

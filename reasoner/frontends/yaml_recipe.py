@@ -4,6 +4,7 @@ Leaves are expressions of the language, parsed by the same grammar, with spans i
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from reasoner import ir
@@ -11,7 +12,7 @@ from reasoner.errors import Diagnostic, RecipeError, unknown
 from reasoner.frontends import yaml_nodes as y
 from reasoner.frontends.grammar import RESERVED, parse
 from reasoner.frontends.rsn import Builder
-from reasoner.frontends.text import align, dedent
+from reasoner.frontends.text import align, stripped
 from reasoner.source import Source, Span
 
 #: The keys of each kind of mapping; the JSON Schema of the notation is made from them too.
@@ -42,12 +43,27 @@ def parse_module(source: Source) -> ir.Module:
     RecipeError
         With every finding about the shape of the file, or the first syntax error of a leaf.
     """
+    return parse_leaves(source)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A scalar that is an expression, the rule that reads it, and where its characters stand."""
+
+    node: y.Scalar
+    start: str
+    offsets: Sequence[int]
+
+
+def parse_leaves(source: Source) -> tuple[ir.Module, list[Leaf]]:
+    """Parse a file as `parse_module` does, and return its leaves too."""
     root = y.load(source)
     if root is None:
         raise RecipeError(
             [Diagnostic(code="R104", message="the recipe is empty", span=Span(source, 0, 0))]
         )
-    return _Reader(source).module(root)
+    reader = _Reader(source)
+    return reader.module(root), reader.leaves
 
 
 class _Reader:
@@ -56,6 +72,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.found: list[Diagnostic] = []
+        self.leaves: list[Leaf] = []
 
     # ---- the file ------------------------------------------------------------------------
 
@@ -375,10 +392,13 @@ class _Reader:
 
     def leaf(self, node: y.Scalar, start: str) -> tuple[Any, Builder]:
         offsets = self.offsets(node)
+        self.leaves.append(Leaf(node, start, offsets))
         return parse(node.value, start, self.source, offsets), Builder(self.source, offsets)
 
     def text(self, node: y.Scalar) -> ir.Text:
-        return dedent(node.value, self.offsets(node), node.span)
+        # YAML has taken the indentation off: what is left of it belongs to the text
+        offsets = tuple(self.offsets(node))
+        return stripped(ir.Text(value=node.value, offsets=offsets, span=node.span))
 
     def offsets(self, node: y.Scalar) -> Sequence[int]:
         return align(node.value, self.source.text, node.span.start, node.span.end)

@@ -17,6 +17,8 @@ from reasoner.values import Entity, EntityId, Evidence, TripleId
 if TYPE_CHECKING:
     import graph_tool
 
+#: Most steps of one search for paths: a bound on time, far above what a question needs.
+WORK = 500_000
 #: A step: the triples that lead to a node, and that node.
 _Step = tuple[list[int], int]
 
@@ -117,21 +119,19 @@ class KnowledgeGraph:
             rows = self._rows(relations)
             allowed = rows if allowed is None else allowed & rows
         kept: dict[TripleId, None] = {}
-        cut: list[Any] = []
+        truncated = 0
         most = max(0, per_relation)
-        for side in self._sides(direction):
+        for number, side in enumerate(self._sides(direction)):
             for relation, start, end in side.runs(entity):
                 if allowed is not None and relation not in allowed:
                     continue
                 edges = side.edges[start:end]
+                if number:  # a loop stands on both sides, and counts on the first
+                    edges = edges[side.others[start:end] != entity]
                 if self.min_strength is not None:
                     edges = edges[self.store.strength[edges] >= self.min_strength]
                 kept.update((TripleId(int(e)), None) for e in edges[:most])
-                cut.append(edges[most:])
-        truncated = sum(len(part) for part in cut)
-        if direction == "any" and truncated:  # a loop stands on both sides, and counts once
-            left = np.unique(np.concatenate(cut))
-            truncated = int((~np.isin(left, list(kept))).sum())
+                truncated += len(edges[most:])
         return Evidence(triples=tuple(kept), truncated=truncated)
 
     def paths(
@@ -146,18 +146,21 @@ class KnowledgeGraph:
         """Return simple paths; see the operator of this name."""
         if source == target:
             return Evidence()
-        remaining = self._distances(target, max_hops - 1, direction)
+        hops_most = min(max_hops, len(self.store.names) - 1)  # a simple path has no more
+        remaining = self._distances(target, hops_most - 1, direction)
         found: list[tuple[TripleId, ...]] = []
-        for hops in range(1, max_hops + 1):
-            for path in self._walk(source, target, hops, direction, remaining):
+        work = [WORK]
+        for hops in range(1, hops_most + 1):
+            for path in self._walk(source, target, hops, direction, remaining, work):
                 found.append(path)
                 if len(found) > limit:
                     break
-            if len(found) > limit:
+            if len(found) > limit or work[0] <= 0:
                 break
         kept = tuple(found[:limit])
         triples = dict.fromkeys(t for path in kept for t in path)
-        return Evidence(triples=tuple(triples), paths=kept, truncated=int(len(found) > limit))
+        cut = int(len(found) > limit or work[0] <= 0)
+        return Evidence(triples=tuple(triples), paths=kept, truncated=cut)
 
     @cached_property
     def topology(self) -> "graph_tool.Graph":
@@ -221,14 +224,26 @@ class KnowledgeGraph:
         return distance
 
     def _walk(
-        self, source: int, target: int, hops: int, direction: Direction, left: dict[int, int]
+        self,
+        source: int,
+        target: int,
+        hops: int,
+        direction: Direction,
+        left: dict[int, int],
+        work: list[int],
     ) -> Iterator[tuple[TripleId, ...]]:
-        """Yield simple paths of exactly ``hops`` triples, in order of names and ids on the way."""
+        """Yield simple paths of exactly ``hops`` triples, in order of names and ids on the way.
+
+        ``work`` holds the steps that may still be taken; at zero the walk ends.
+        """
         stack: list[Iterator[_Step]] = [self._steps(source, hops, direction, left)]
         nodes: list[int] = [source]
         choices: list[list[int]] = []
         while stack:
             step = next(stack[-1], None)
+            work[0] -= 1
+            if work[0] <= 0:
+                return
             if step is None:
                 stack.pop()
                 nodes.pop()

@@ -40,12 +40,19 @@ def import_triples(file: Path, out: Path, columns: str | None) -> Report:
     GraphError
         If the file cannot be read, a column is not there, or the folder holds a graph already.
     """
+    if str(out) in {"", "."}:
+        raise GraphError("--out names the folder to make; it must not be this one")
     if (out / "triples.tsv").exists() or (out / "kg.yaml").exists():
         raise GraphError(f"{out} holds a graph already; choose another folder")
     frame = _table(file, columns)
-    clean = frame.select(
-        pl.col(c).cast(pl.String).str.replace_all(r"\s+", " ").str.strip_chars() for c in _NAMES
-    )
+    try:
+        clean = frame.select(
+            pl.col(c).cast(pl.String).str.replace_all(r"\s+", " ").str.strip_chars() for c in _NAMES
+        )
+    except pl.exceptions.PolarsError as error:
+        raise GraphError(
+            f"{file}: a column holds no plain text: {str(error).splitlines()[0]}"
+        ) from error
     full = clean.drop_nulls().filter(pl.all_horizontal(pl.all().str.len_chars() > 0))
     unique = full.unique(maintain_order=True)
     if unique.is_empty():
@@ -114,6 +121,8 @@ def _columns(file: Path, frame: pl.DataFrame, columns: str | None) -> list[str]:
             f"there are: {', '.join(frame.columns[:20])}"
         )
     wanted = [c.strip() for c in columns.split(",")]
+    if len(set(wanted)) < len(wanted):
+        raise GraphError(f"--columns names a column twice: {columns}")
     if len(wanted) != len(_NAMES):
         raise GraphError(f"--columns takes three columns (head,relation,tail), not {len(wanted)}")
     chosen = []

@@ -99,13 +99,15 @@ class SentenceEmbedder:
 
             try:
                 self._model = SentenceTransformer(
-                    str(path or self.id), device="cpu", trust_remote_code=False
+                    str(path or self.id),
+                    device="cpu",
+                    trust_remote_code=False,
+                    local_files_only=True,  # nothing is fetched behind the user's back
                 )
             except Exception as error:  # any of many libraries below may refuse a model
-                reason = str(error).splitlines()[0] if str(error) else type(error).__name__
                 raise RunError(
-                    f"the embedder {self.id!r} cannot be loaded: {reason}; "
-                    f"name a folder with a sentence-transformers model, or {DEFAULT!r}"
+                    f"no embedder {self.id!r} on this machine ({type(error).__name__}): name a "
+                    f"folder with a sentence-transformers model, a downloaded one, or {DEFAULT!r}"
                 ) from error
         return self._model
 

@@ -55,6 +55,9 @@ def _retry_after(error: Exception) -> float:
 class HostedModel:
     """One deployment of a `litellm.Router`."""
 
+    #: A language model takes any task.
+    tasks: frozenset[str] | None = None
+
     def __init__(
         self,
         name: str,

@@ -1,7 +1,7 @@
 """``link``: a mention to an entity of the graph."""
 
 from reasoner.errors import RunError
-from reasoner.op import Context, Effect, Similarity, operator
+from reasoner.op import Context, Effect, Share, Similarity, operator
 from reasoner.values import Linked
 
 
@@ -10,7 +10,7 @@ async def link(
     ctx: Context,
     mention: str,
     *,
-    tau: float = 0.7,
+    tau: Share = 0.7,
     sim: Similarity = "cosine",
     embedder: str | None = None,
 ) -> Linked:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reasoner.op import Context, Effect, Graph, operator
+from reasoner.op import Context, Effect, Graph, Share, operator
 
 
 @operator(effect=Effect.GRAPH)
@@ -10,7 +10,7 @@ async def view(
     ctx: Context,
     *,
     relations: Sequence[str] | None = None,
-    min_strength: float | None = None,
+    min_strength: Share | None = None,
     graph: Graph | None = None,
 ) -> Graph:
     """Return the graph restricted to some of its triples.

@@ -70,7 +70,7 @@ class NameLinker:
         """Names as they stand, but for case and blanks -> id: "C" and "C++" are two names."""
         table: dict[str, int] = {}
         for index, name in enumerate(self._names):
-            table.setdefault(folded(name), index)
+            table.setdefault(folded(name) or name, index)
         return table
 
     @cached_property
@@ -128,11 +128,11 @@ class NameLinker:
 
     def _literal(self, mention: str) -> Linked | None:
         key = normalize(mention)
-        if not key:
-            return None
-        index = self._verbatim.get(folded(mention), self._exact.get(key))
+        index = self._verbatim.get(folded(mention) or mention, self._exact.get(key))
         if index is not None:
             return Linked(mention, self._entity(index), 1.0, LinkMethod.EXACT)
+        if not key:
+            return None
         suspects = process.extract(
             key,
             self._exact.keys(),

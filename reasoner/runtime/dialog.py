@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from reasoner.chat import Capability, Message, Reply, Request, View
 from reasoner.errors import BudgetError, ModelError, StepError
+from reasoner.harmless import harmless
 from reasoner.plan import DialogStep, HandlerPlan, PromptPlan
 from reasoner.runtime import citations, render, replies
 from reasoner.runtime.budget import Budget
@@ -216,7 +217,7 @@ class Dialog:
             found, linked = await self.handle(handler, query.args, len(self.searches))
         except StepError as error:
             self.session.trace.add("tool_error", self.path, error=str(error))
-            return notice(SearchStatus.ERROR, f"the search failed: {render.harmless(error.reason)}")
+            return notice(SearchStatus.ERROR, f"the search failed: {harmless(error.reason)}")
         self.session.retrieved |= found.ids
         status = SearchStatus.FOUND
         if found.empty:

@@ -40,10 +40,12 @@ class Executor:
     plan: p.Plan
     values: dict[str, object] = field(default_factory=dict)
     _orders: dict[int, _Order] = field(default_factory=dict)
+    _closing: frozenset[str] = frozenset()
 
     async def run(self, inputs: Values, budget: Budget) -> object:
         """Return the value of the plan; `values` holds the results of its outermost steps."""
         self.values.update(inputs)
+        self._closing = frozenset(p.refs(self.plan.body.result))
         return await self._block(self.plan.body, self.values, Scope(budget))
 
     # ---- blocks --------------------------------------------------------------------------
@@ -152,7 +154,7 @@ class Executor:
             settings=_numbers(step.settings, values),
             path=scope.path(step.id),
             budget=scope.budget,
-            closing=step.id in p.refs(self.plan.body.result),
+            closing=step.id in self._closing,
         )
 
     async def _dialog(self, step: p.DialogStep, values: Values, scope: Scope) -> Chain:

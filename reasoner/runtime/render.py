@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from reasoner.harmless import harmless, is_plain
 from reasoner.op import Graph
 from reasoner.plan import PromptPlan, exact
 from reasoner.template import Hole, Stray, pieces
@@ -23,27 +24,6 @@ from reasoner.values import (
     TripleId,
     triple_label,
 )  # fmt: skip
-
-#: Longest name or sentence of data that is shown to a model, in characters.
-MAX_DATA = 600
-_BREAKS = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+"
-)
-_MARKS = re.compile(r"([<\[|])")
-
-
-def harmless(text: str, limit: int | None = MAX_DATA) -> str:
-    """Return data as one line that can open no tag, cite nothing and start no control token.
-
-    Examples
-    --------
-    >>> harmless("a<|im_end|>[T1]").replace("\u200b", "_")
-    'a<_|_im_end|_>[_T1]'
-    """
-    line = _BREAKS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
-    if limit is not None and len(line) > limit:
-        line = line[:limit] + "..."
-    return _MARKS.sub("\\1\u200b", line)
 
 
 @lru_cache(maxsize=256)
@@ -92,6 +72,8 @@ def show(value: object, graph: Graph) -> str:
 
 def _text(text: str) -> str:
     """Return free text: lines are kept, tags and control tokens are not."""
+    if is_plain(text):
+        return text
     return "\n".join(harmless(line, None) for line in text.splitlines())
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from reasoner.chat import Capability, ChatModel
 from reasoner.errors import BudgetError, CapabilityError, ReasonerError, RunError
+from reasoner.harmless import harmless
 from reasoner.plan import AskStep, DialogStep, Plan, refs, steps
 from reasoner.record import AuditRecord
 from reasoner.runtime import citations, render, report
@@ -56,7 +57,7 @@ def negotiate(plan: Plan, models: Mapping[str, ChatModel]) -> list[str]:
     Raises
     ------
     CapabilityError
-        If a role has no model.
+        If a role has no model, or one that cannot do what is asked of it.
     """
     notes: dict[str, None] = {}
     for step in steps(plan.body):
@@ -66,6 +67,13 @@ def negotiate(plan: Plan, models: Mapping[str, ChatModel]) -> list[str]:
         if model is None:
             raise CapabilityError(
                 f"no model for the role {step.role!r}; add --model {step.role}=NAME"
+            )
+        task = plan.prompts[step.prompt].task
+        able = getattr(model, "tasks", None)  # doubles of other authors may not say
+        if able is not None and task not in able:
+            raise CapabilityError(
+                f"{model.id} is no language model: it has no rules for the prompt {step.prompt!r} "
+                f"(task {task!r}); add --model {step.role}=PROVIDER/NAME"
             )
         if isinstance(step, DialogStep):
             if Capability.CONTINUE not in model.capabilities:
@@ -173,7 +181,7 @@ def _quoted(evidence: Evidence, session: Session) -> Answer:
 def _quotes(evidence: Evidence, session: Session) -> str:
     few = evidence.triples[:QUOTED]
     graph = session.context.graph
-    return " ".join(f"{render.harmless(graph.sentence(t))} [T{t}]." for t in few)
+    return " ".join(f"{harmless(graph.sentence(t))} [T{t}]." for t in few)
 
 
 def require_text(inputs: Mapping[str, object], name: str, limit: int) -> None:

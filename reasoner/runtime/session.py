@@ -62,7 +62,9 @@ class Session:
             reply = _reply(known.value)
             self._note(role, path, reply, 0.0, cached=True)
             return reply
-        gate = self._gates.setdefault(model.id, asyncio.Semaphore(model.concurrency))
+        gate = self._gates.get(model.id)
+        if gate is None:
+            gate = self._gates[model.id] = asyncio.Semaphore(model.concurrency)
         for attempt in range(TRANSPORT_RETRIES + 1):
             # Another seed for another try: a server may fail for one sample only. The key of the
             # journal stays that of the first.

@@ -30,6 +30,7 @@ class ScriptedModel:
     id: str = "scripted"
     capabilities: frozenset[Capability] = frozenset(Capability)
     concurrency: int = 64
+    tasks: frozenset[str] | None = None
     delay: Callable[[Request], float] | None = None
     usage: Usage = field(default_factory=lambda: Usage(10, 5))
     requests: list[Request] = field(default_factory=list)

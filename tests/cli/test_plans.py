@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -62,8 +63,7 @@ def test_plan_as_json_with_cost_and_rewrites(recipe, capsys):
 
 def test_the_cost_table_has_straight_columns(recipe, capsys):
     long = RECIPE.replace("same", "a_binding_with_a_name_that_is_longer_than_any_column_ever_was")
-    with open("m.rsn", "w") as file:
-        file.write(long)
+    Path("m.rsn").write_text(long)
     out = said(capsys, "plan", recipe, "--cost")[1]
     table = out[out.index("\nat most ") + 1 :].splitlines()
     end = table[0].index("calls") + len("calls")

@@ -62,12 +62,12 @@ def test_every_step_is_drawn_once(body):
     root = ET.fromstring(svg(found))
     assert sorted(e.get("data-step") for e in root.iter() if e.get("data-step")) == ids(found)
     text = mermaid(found)
-    assert text.count("subgraph ") == len(re.findall(r"^ *end$", text, re.M))
-    named = re.findall(r"^ *(?:subgraph )?(n\d+)(?:\[|\()", text, re.M)
+    assert text.count("subgraph ") == len(re.findall(r"^ *end$", text, re.MULTILINE))
+    named = re.findall(r"^ *(?:subgraph )?(n\d+)(?:\[|\()", text, re.MULTILINE)
     assert len(named) == len(set(named))
-    for source, target in re.findall(r"(n\w+) -->(?:\|.*?\|)? (n\w+)$", text, re.M):
+    for source, target in re.findall(r"(n\w+) -->(?:\|.*?\|)? (n\w+)$", text, re.MULTILINE):
         for name in (source, target):
-            assert re.search(rf"^ *(?:subgraph )?{name}(?:\[|\()", text, re.M), name
+            assert re.search(rf"^ *(?:subgraph )?{name}(?:\[|\()", text, re.MULTILINE), name
 
 
 def test_a_matrix_is_drawn_as_a_matrix():

@@ -24,9 +24,7 @@ class Client:
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         self.log = []
-        threading.Thread(
-            target=lambda: self.log.extend(self.process.stderr), daemon=True
-        ).start()
+        threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
 
     def read(self):
         out = self.process.stdout
@@ -92,9 +90,7 @@ class Client:
     def at(self, method, uri, position, **more):
         line, character = position
         place = {"line": line, "character": character}
-        return self.ask(
-            f"textDocument/{method}", textDocument={"uri": uri}, position=place, **more
-        )
+        return self.ask(f"textDocument/{method}", textDocument={"uri": uri}, position=place, **more)
 
     def completions(self, uri, position):
         items = self.at("completion", uri, position)["result"]["items"]

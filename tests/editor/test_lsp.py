@@ -98,13 +98,15 @@ def test_findings_follow_the_text(opened):
         "end": {"line": line, "character": character + 8},
     }
     assert client.change(uri, text) == []
-    (found,) = client.change(uri, text.replace("[split, tell]", "[split, tel]").replace("split, tell ", "split, tel "))[:1]
+    (found,) = client.change(
+        uri, text.replace("[split, tell]", "[split, tel]").replace("split, tell ", "split, tel ")
+    )[:1]
     assert "did you mean 'tell'?" in found["message"]
 
 
 def test_a_second_place_is_given(client, folder):
     uri = (folder / "twice.rsn").as_uri()
-    found = client.open(uri, 'method m(a: Text) -> Text { x = a  x = a  return x }')
+    found = client.open(uri, "method m(a: Text) -> Text { x = a  x = a  return x }")
     (again,) = [f for f in found if f["code"] == "R207"]
     (related,) = again["relatedInformation"]
     assert related["location"]["uri"] == uri
@@ -189,7 +191,11 @@ def test_keywords_of_the_text_notation(client, folder):
     ("tail", "some", "others"),
     [
         ("", {"steps", "variants"}, {"method", "each"}),
-        ("steps:\n  - a:\n      each: x in xs\n      ", {"do", "on_error", "limit"}, {"each", "if"}),
+        (
+            "steps:\n  - a:\n      each: x in xs\n      ",
+            {"do", "on_error", "limit"},
+            {"each", "if"},
+        ),
         ("steps:\n  - a:\n      ", {"each", "dialog", "loop"}, {"steps"}),
         ("steps:\n  - ", {"return", "each", "neighbors", "ask"}, {"steps"}),
         ("steps:\n  - dialog: p(q) by r\n    ", {"searches", "turns", "on"}, {"each"}),
@@ -219,7 +225,9 @@ def test_hover(opened):
     assert "neighbors(entity" in page or "neighbors(" in page
     page = client.at("hover", uri, place(text, "split(", 2))["result"]["contents"]["value"]
     assert "prompt split(question: Text, limit: Number) -> List[Text]" in page
-    page = client.at("hover", uri, place(text, "=most" if "=most" in text else ": most", 3))["result"]
+    page = client.at("hover", uri, place(text, "=most" if "=most" in text else ": most", 3))[
+        "result"
+    ]
     assert "param most = 3" in page["contents"]["value"]
     assert client.at("hover", uri, (0, 0))["result"] is None
 

@@ -49,6 +49,8 @@ def reply(request):
             return "0.5"
         case "Bool":
             return "yes"
+        case "List" if "notes" in given:
+            return items("rebound headache", "caffeine")
         case "List":
             return items("migraine", "headache", "nausea", "gout", "ibuprofen")
         case "Chain":
@@ -74,7 +76,8 @@ SHOWS = {
     "fold": lambda ran, asked: [r.view.inputs["part"] for r in asked[1:]]
     == ["migraine", "headache", "nausea"],
     "matrix": lambda ran, asked: len(asked) == 3 * 2 + 2,
-    "frontier": lambda ran, asked: len([r for r in asked if "way" in r.view.inputs and "facts" in r.view.inputs]) == 4,
+    "frontier": lambda _, asked: [r.view.inputs["way"] for r in asked if "facts" in r.view.inputs]
+    == ["migraine", "headache", "nausea", "rebound headache"],
     "budget": lambda ran, asked: len(asked) == 3 and ran.value.partial,
     "helpers": lambda ran, _: len(ran.record.chains) == 2,
     "variants": lambda ran, asked: len(ran.value) == 4,

@@ -198,7 +198,7 @@ def test_a_loop_without_until_runs_all_its_rounds():
     ("on_limit", "value"),
     [
         ("", "aa"),
-        pytest.param("return", "aa", marks=[pytest.mark.xfail(reason="'return' is no name")]),
+        ("return", "aa"),
         ('default("none")', "none"),
     ],
 )
@@ -297,6 +297,14 @@ def test_a_part_with_a_budget_leaves_the_rest_alone():
     assert "rest" in texts
     assert len(asked(ran)) == 3
     assert ran.record.outcome == "partial"
+
+
+def test_the_list_of_a_budget_can_be_gone_over():
+    body = """
+      few = budget(calls: 2) { ask list(question, limit: 2) by r }
+      each x in few { ask say(x) by r }
+    """
+    assert run(body, lambda _: items("a", "b"), returns="List[Text]").value
 
 
 # ---- the price -------------------------------------------------------------------------------

@@ -181,6 +181,15 @@ def test_tail_is_the_last_ceil_of_the_share(paragraphs, percent):
     assert tail("\n\n".join(paragraphs), share) == "\n\n".join(expected)
 
 
+def test_no_share_of_any_text_is_rounded_up_by_an_error_of_rounding():
+    """In floating point ``0.28 * 25`` is more than 7, so that 8 paragraphs would pass."""
+    for count in range(31):
+        text = "\n\n".join("p" * count)
+        for percent in range(101):
+            told = tail(text, Decimal(percent) / 100)
+            assert told.count("p") == math.ceil(Fraction(percent * count, 100)), (percent, count)
+
+
 @pytest.mark.parametrize("blank", ["\n\n", "\n\n\n", "\n \t\n", "\n\n  ", "\n\n\n\n"])
 def test_blank_lines_part_paragraphs(blank):
     assert tail(blank.join("abc"), Decimal("0.5")) == "b\n\nc"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from reasoner.harmless import MAX_DATA
 from reasoner.plan import PromptPlan
 from reasoner.runtime import render
 from reasoner.testing import ScriptedModel, tiny_kg
@@ -47,7 +48,7 @@ def test_data_is_one_line_that_opens_nothing(text):
     assert not FORGED.search(shown)
     assert len(shown.splitlines()) <= 1
     assert not any(unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"} for c in shown)
-    assert len(shown) <= 2 * (render.MAX_DATA + 3)
+    assert len(shown) <= 2 * (MAX_DATA + 3)
     shown.encode()
 
 

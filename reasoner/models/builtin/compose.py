@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from reasoner.harmless import harmless
 from reasoner.models.builtin.mind import Mind, split_part
-from reasoner.models.builtin.rank import rank
+from reasoner.models.builtin.rank import both_readings, rank
 from reasoner.op import Fact
 from reasoner.values import Conflict, Evidence, TripleId
 
@@ -22,10 +23,10 @@ async def answer(
     """Return a text with citations and the ranked candidates, with scores in (0, 1]."""
     _, about = split_part(question)
     facts = {t: mind.graph.fact(t) for t in evidence.triples}
-    if not facts:
+    if not facts or not await mind.speaks_to(about):
         return NOTHING, []
-    triples = [(f.head.name, f.relation, f.tail.name) for f in facts.values()]
-    ranked = await rank(mind, about, triples)
+    triples, readings = both_readings(mind.graph, evidence.triples)
+    ranked = await rank(mind, about, triples, readings)
     given = await mind.given(about)
     named = set(await mind.named(about))
     best = [name for name, _ in ranked[:CANDIDATES]]
@@ -33,17 +34,17 @@ async def answer(
     if given and best and best[0] not in given:
         top = [name for name, score in ranked[:WRITTEN] if score >= ranked[0][1] - 0.05]
         body = _between(facts, set(top) | set(given), across=set(given))
-        opening = f"Found: {', '.join(top)}."
+        opening = f"Found: {', '.join(map(harmless, top))}."
     else:
         body = _about(facts, best[0], named)
-        opening = f"Best match: {best[0]}."
+        opening = f"Best match: {harmless(best[0])}."
     shown = dict.fromkeys([*body, *(t for t in links if t not in body)])
     settled = {c.dropped.triple for c in conflicts}
     parts = [opening, *_sentences(mind, [t for t in shown if t not in settled])]
     paragraphs = ["\n".join(parts), *(_settled(mind, c) for c in conflicts)]
-    others = [name for name in best[1:4] if name not in opening]
+    others = [name for name in best[1:4] if harmless(name) not in opening]
     if others and not given:
-        paragraphs.append(f"Also considered: {', '.join(others)}.")
+        paragraphs.append(f"Also considered: {', '.join(map(harmless, others))}.")
     return "\n\n".join(paragraphs), _scaled(ranked[:CANDIDATES])
 
 
@@ -88,7 +89,8 @@ def _sentences(mind: Mind, triples: Sequence[TripleId]) -> list[str]:
             said.add(reading)
             fresh.append(triple)
     return [
-        f"- {text} [{', '.join(f'T{t}' for t in ids)}]." for text, ids in mind.graph.grouped(fresh)
+        f"- {harmless(text, None)} [{', '.join(f'T{t}' for t in ids)}]."
+        for text, ids in mind.graph.grouped(fresh)
     ]
 
 
@@ -96,7 +98,7 @@ def _settled(mind: Mind, conflict: Conflict) -> str:
     kept, dropped = conflict.kept.triple, conflict.dropped.triple
     mine, theirs = len(conflict.support_kept), len(conflict.support_dropped)
     return (
-        f"The graph holds both that {mind.graph.sentence(kept)} [T{kept}] and that "
-        f"{mind.graph.sentence(dropped)} [T{dropped}]. The first was kept: {mine} against "
+        f"The graph holds both that {harmless(mind.graph.sentence(kept))} [T{kept}] and that "
+        f"{harmless(mind.graph.sentence(dropped))} [T{dropped}]. The first was kept: {mine} against "
         f"{theirs} corroborating triples, decided by {conflict.decided_by}."
     )

@@ -30,6 +30,11 @@ class BuiltinModel:
         return frozenset(Capability)
 
     @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that it has rules for."""
+        return frozenset({"decompose", "explore", "answer"})
+
+    @property
     def concurrency(self) -> int:
         """Calls take turns on one processor anyway."""
         return 16

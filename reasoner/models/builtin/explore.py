@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from reasoner.models.builtin.mind import Mind, part, split_part
-from reasoner.models.builtin.rank import Triple, best_first, rank
-from reasoner.op import Graph
-from reasoner.values import Evidence, Search
+from reasoner.models.builtin.rank import best_first, both_readings, rank
+from reasoner.values import Search, union
 
 #: Bridge searches of a chain whose question names several things.
 BRIDGES = 3
@@ -30,6 +29,8 @@ async def next_search(
     chain then anchors the most promising entity that it has not looked at yet.
     """
     about, whole = split_part(question)
+    if not await mind.speaks_to(whole):
+        return None
     bridge = next((tool for tool, count in tools if count == 2), None)
     anchor = next((tool for tool, count in tools if count == 1), None)
     known = await mind.given(whole)
@@ -45,17 +46,11 @@ async def next_search(
     if known and not anchored:
         here = await mind.given(about)
         return anchor, (next((name for name in known if name in here), next(iter(known))),)
-    triples = seen(mind.graph, [s.evidence for s in searches])
-    if triples:
-        ranked = await rank(mind, whole, triples)
+    found = union(s.evidence for s in searches)
+    if found.triples:
+        ranked = await rank(mind, whole, *both_readings(mind.graph, found.triples))
     else:
         pool = await mind.near(about)
         ranked = best_first(dict(zip(pool, await mind.cosine(about, pool), strict=True)))
     name = next((entity for entity, _ in ranked if entity not in anchored), None)
     return None if name is None else (anchor, (name,))
-
-
-def seen(graph: Graph, evidence: Sequence[Evidence]) -> list[Triple]:
-    """Return the triples of evidence by name, in order."""
-    facts = [graph.fact(t) for found in evidence for t in found.triples]
-    return [(f.head.name, f.relation, f.tail.name) for f in facts]

@@ -9,6 +9,9 @@ from reasoner.op import Embedder, Graph, Linker
 
 #: Temperature of a clause's distribution over names, on the scale of a cosine.
 TEMPERATURE = 0.06
+#: The least likeness of a name to a question, or to one of its clauses, for the graph to have
+#: anything to say: unrelated texts lie below it.
+UNLIKE = 0.4
 #: Names that are considered for each clause.
 READINGS = 30
 #: Most characters of a question that are read, and most clauses.
@@ -110,6 +113,14 @@ class Mind:
             else:
                 found += [*named, *clauses(without(clause, named.values()))]
         return list(dict.fromkeys(found))[:MAX_CLAUSES]
+
+    async def speaks_to(self, question: str) -> bool:
+        """Say whether the graph has any name that is like something in the question."""
+        for text in dict.fromkeys([question[:MAX_TEXT], *await self.units(question)]):
+            nearest = await self.linker.nearest(text, 1)
+            if nearest and nearest[0].score >= UNLIKE:
+                return True
+        return False
 
     async def readings(
         self, question: str, extra: Sequence[str]

@@ -23,6 +23,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from reasoner.models.builtin.mind import Mind, phrase, without
+from reasoner.op import Fact, Graph
+from reasoner.values import TripleId
 
 Triple = tuple[str, str, str]
 
@@ -41,11 +43,29 @@ DETOUR = 0.1
 MAX_ROUTES = 20_000
 
 
-async def rank(mind: Mind, question: str, triples: Iterable[Triple]) -> list[tuple[str, float]]:
-    """Return the entities of the evidence with their scores, best answer first."""
+def both_readings(graph: Graph, triples: Iterable[TripleId]) -> tuple[list[Triple], list[Triple]]:
+    """Return triples by name as they stand, and in the main direction of their relations."""
+    ids = list(triples)
+    facts, mains = [graph.fact(t) for t in ids], [graph.main_reading(t) for t in ids]
+    return _named(facts), _named(mains)
+
+
+def _named(facts: Iterable[Fact]) -> list[Triple]:
+    return [(f.head.name, f.relation, f.tail.name) for f in facts]
+
+
+async def rank(
+    mind: Mind, question: str, triples: Iterable[Triple], readings: Iterable[Triple] = ()
+) -> list[tuple[str, float]]:
+    """Return the entities of the evidence with their scores, best answer first.
+
+    ``readings`` are the same triples in the main direction of their relations: what a look-up
+    asks for may be worded either way.
+    """
     evidence = list(dict.fromkeys(triples))
     given = await mind.given(question)
-    if given and (found := await _look_up(mind, question, given, evidence)):
+    both = list(dict.fromkeys([*evidence, *readings]))
+    if given and (found := await _look_up(mind, question, given, both)):
         return best_first(found)
     near = neighbours(evidence)
     entities = sorted(near)
