@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import assert_never
 
 from reasoner import ir
@@ -17,7 +17,7 @@ _COMMENT = "\0"
 _STEP = 2
 #: What a plain scalar cannot hold: line ends, controls, a comment's or a value's beginning.
 _NOT_PLAIN = re.compile("[^\\S ]|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]| #|:(?: |$)|^ | $")
-_NOT_IN_BRACKETS = re.compile(r"[\[\]{},]|:$")
+_NOT_IN_BRACKETS = re.compile(r"^[?:]|[\[\]{},]|:$")
 _BEGINS_ELSE = re.compile(r"""[\[\]{},#&*!|>'"%@`]|[-?:](?: |$)|---|\.\.\.|$""")
 _UNPRINTED = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
@@ -389,7 +389,9 @@ def _in(lines: Iterable[str]) -> _Lines:
 
 
 def _item(lines: _Lines) -> _Lines:
-    return [f"- {lines[0]}", *_in(lines[1:])]
+    above = list(takewhile(lambda line: not line or line.startswith("#"), lines))
+    first, *rest = lines[len(above) :] or ["[]"]
+    return [*above, f"- {first}", *_in(rest)]
 
 
 def _remarks(remarks: Iterable[Remark]) -> _Lines:
